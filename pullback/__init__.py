@@ -1,0 +1,71 @@
+"""Pullback: an array system in which every program transforms.
+
+A function is traced once into a typed IR, then differentiated, transposed, batched and
+compiled by XLA. Names load when they are first touched.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+# name -> the module that defines it; a module of that name when the value is None
+_NAMES: dict[str, str | None] = {
+    **dict.fromkeys(
+        ("grad", "jvp", "linear_transpose", "linearize", "value_and_grad", "vjp"),
+        "pullback.api.differentiate",
+    ),
+    **dict.fromkeys(("hessian", "jacfwd", "jacrev"), "pullback.api.jacobians"),
+    **dict.fromkeys(
+        ("ShapeDtypeStruct", "eval_shape", "make_jaxpr", "typeof"),
+        "pullback.api.tracing",
+    ),
+    **dict.fromkeys(
+        (
+            "block_until_ready",
+            "default_backend",
+            "device_count",
+            "device_get",
+            "device_put",
+            "devices",
+            "local_device_count",
+            "local_devices",
+            "process_count",
+            "process_index",
+        ),
+        "pullback.api.placement",
+    ),
+    "Array": "pullback.core.value",
+    "disable_jit": "pullback.core.config",
+    "ds": "pullback.api.arrays.indexing",
+    "enable_x64": "pullback.core.config",
+    "jit": "pullback.compile.jit",
+    "vmap": "pullback.api.batch",
+    **dict.fromkeys(
+        "core debug dtypes errors lax nn numpy random scipy tree tree_util".split()
+    ),
+}
+_RENAMED = {"jacobian": "jacrev"}
+__all__ = sorted([*_NAMES, *_RENAMED, "config"])  # noqa: PLE0605
+
+
+def __getattr__(name: str):
+    if name == "config":
+        value = importlib.import_module("pullback.core.config")
+    elif name in _RENAMED:
+        value = __getattr__(_RENAMED[name])
+    elif name in _NAMES:
+        home = _NAMES[name]
+        if home is None:
+            value = importlib.import_module(f"pullback.{name}")
+        else:
+            if home.startswith(("pullback.api", "pullback.compile")) or name == "Array":
+                importlib.import_module("pullback.api.install")
+            value = getattr(importlib.import_module(home), name)
+    else:
+        raise AttributeError(f"module 'pullback' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

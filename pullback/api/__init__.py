@@ -1,0 +1,1 @@
+"""Pytree front doors; installs operators, methods and `.at` on the value class."""

@@ -1,0 +1,415 @@
+"""Reverse and forward derivatives of functions of trees."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.api.arguments import (
+    Chosen,
+    FlatFunction,
+    canonical_argnums,
+    check_callable,
+    name_of,
+)
+from pullback.api.values import check_array_leaf, own, zero_tangent
+from pullback.core import dtype as dtypes
+from pullback.core import tree
+from pullback.core.aval import aval_of
+from pullback.core.errors import (
+    ArgumentTypeError,
+    DifferentiationError,
+    ShapeError,
+    TreeError,
+)
+from pullback.core.jaxpr import Jaxpr
+from pullback.core.trace import eval_jaxpr, stage
+from pullback.ops.shape import zeros
+from pullback.transforms.jvp import jvp_flat
+from pullback.transforms.linearize import linearize_flat
+from pullback.transforms.transpose import backward
+
+
+def value_and_grad(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable:
+    """`fun` and its gradient in one pass.
+
+    Args:
+      fun: a function of trees of arrays that returns a real scalar.
+      argnums: which positional arguments to differentiate with respect to.
+      has_aux: `fun` returns `(scalar, auxiliary)`; the auxiliary part is passed through.
+      holomorphic: `fun` is complex-differentiable, from complex to complex.
+      allow_int: integer arguments get gradients of dtype `float0` instead of an error.
+
+    Returns:
+      A function with the arguments of `fun` that returns `(value, gradient)`, or
+      `((value, auxiliary), gradient)`. The gradient has the tree of the argument, or is
+      a tuple of such trees when `argnums` is a sequence.
+
+    Raises:
+      DifferentiationError: the result is not a scalar of a suitable dtype, or an
+        argument is of an integer dtype.
+
+    Example:
+      >>> import pullback
+      >>> pullback.value_and_grad(lambda x: x * x)(3.0)
+      (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+
+    Source: Linnainmaa 1970; one linearization, transposed at once.
+    """
+    check_callable(fun, "grad")
+
+    @functools.wraps(fun)
+    def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
+        nums = canonical_argnums(argnums, len(args), "grad")
+        chosen = Chosen(fun, nums, args, kwargs)
+        leaves, in_tree = tree.flatten(chosen.chosen())
+        live = [_differentiable(x, holomorphic, allow_int) for x in leaves]
+        flat = FlatFunction(chosen, in_tree, has_aux)
+        outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
+        seed = _seed(fun, outs, flat.out_tree, holomorphic)
+        avals = list(map(aval_of, leaves))
+        cts = _pulled_back(jaxpr, res, [seed] if out_live[0] else [], avals, live)
+        grads = tree.unflatten(in_tree, cts)
+        grads = grads[0] if isinstance(argnums, int) else tuple(grads)
+        value = own(outs[0])
+        return ((value, flat.aux) if has_aux else value), grads
+
+    return value_and_grad_f
+
+
+def grad(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable:
+    """The gradient of a function that returns a scalar; arguments as `value_and_grad`.
+
+    Returns:
+      A function that returns the gradient, or `(gradient, auxiliary)` with `has_aux`.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> pullback.grad(pnp.tanh)(0.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+
+    @functools.wraps(fun)
+    def grad_f(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return grad_f
+
+
+def _differentiable(x: Any, holomorphic: bool, allow_int: bool) -> bool:
+    dtype = check_array_leaf(x, "grad").dtype
+    if holomorphic and not dtypes.is_complex(dtype):
+        raise DifferentiationError(
+            f"grad with holomorphic=True of an argument {aval_of(x).short()}",
+            rule="the arguments of a holomorphic function are complex",
+        )
+    if dtypes.is_inexact(dtype):
+        return True
+    if allow_int:
+        return False
+    raise DifferentiationError(
+        f"grad requires real- or complex-valued inputs (input dtype that is a sub-dtype "
+        f"of np.inexact), but got {dtypes.name(dtype)}",
+        rule="a function of integers has no slope",
+        fix="convert the argument to a float, or pass allow_int=True",
+    )
+
+
+def _seed(fun: Callable, outs: list, out_tree: Any, holomorphic: bool) -> Any:
+    """The cotangent 1 of the result, which must be one scalar."""
+    name = name_of(fun)
+    if len(outs) != 1 or not out_tree.is_leaf():
+        raise DifferentiationError(
+            f"grad of {name}, which returned {out_tree}",
+            rule="Gradient only defined for scalar-output functions",
+            fix="return one scalar; pass other results on with has_aux=True",
+        )
+    aval = check_array_leaf(outs[0], f"the result of {name}, for grad")
+    if aval.shape:
+        raise DifferentiationError(
+            f"grad of {name}, which returned {aval.short()}",
+            rule="Gradient only defined for scalar-output functions",
+            fix="reduce the result with sum() or mean(), or use jacrev or jacfwd",
+        )
+    wanted = dtypes.is_complex if holomorphic else dtypes.is_float
+    if not wanted(aval.dtype):
+        kind = "complex" if holomorphic else "real"
+        raise DifferentiationError(
+            f"grad requires {kind}-valued outputs (output dtype that is a sub-dtype of "
+            f"np.floating), but {name} returned {dtypes.name(aval.dtype)}",
+            fix="return a real number; for holomorphic functions pass holomorphic=True",
+        )
+    return 1.0 if aval.weak_type else np.asarray(1, aval.dtype)
+
+
+def _pulled_back(jaxpr: Jaxpr, res, cts, avals, live) -> list[Any]:
+    """Cotangents of all leaves: zeros where nothing arrives, float0 where not live."""
+    back = iter(backward(jaxpr, res, [None] * len(jaxpr.invars), cts))
+    out = []
+    for aval, on in zip(avals, live, strict=True):
+        ct = next(back) if on else None
+        out.append(own(zero_tangent(aval) if ct is None else ct))
+    return out
+
+
+# ---- vjp ----
+
+
+class VJP:
+    """The pullback of a function at a point: cotangents of results to those of arguments.
+
+    A tree whose leaves are the residuals, so it can be inspected, stored and moved.
+    """
+
+    __slots__ = ("_args", "_in_tree", "_jaxpr", "_live", "_out", "_out_tree", "residuals")
+
+    def __init__(self, residuals, static):
+        self.residuals = residuals
+        self._jaxpr, self._in_tree, self._args, self._live = static[:4]
+        self._out_tree, self._out = static[4:]
+
+    def __call__(self, ct: Any) -> Any:
+        leaves, ct_tree = tree.flatten(ct, is_leaf=lambda x: x is None)
+        if ct_tree != self._out_tree:
+            raise TreeError(
+                f"vjp: the cotangent is {ct_tree}, the function returned {self._out_tree}",
+                rule="the cotangent has the structure of the result",
+            )
+        avals = [aval for aval, _ in self._out]
+        for i, (x, aval) in enumerate(zip(leaves, avals, strict=True)):
+            _check_cotangent(x, aval, i)
+        cts = [x for x, (_, on) in zip(leaves, self._out, strict=True) if on]
+        cts = _pulled_back(self._jaxpr, self.residuals, cts, self._args, self._live)
+        return tuple(tree.unflatten(self._in_tree, cts))
+
+    def __repr__(self) -> str:
+        return f"VJP({len(self.residuals)} residuals, {self._in_tree})"
+
+
+def _vjp_static(v: VJP) -> tuple:
+    return (v._jaxpr, v._in_tree, v._args, v._live, v._out_tree, v._out)
+
+
+tree.register_pytree_node(
+    VJP,
+    lambda v: (tuple(v.residuals), _vjp_static(v)),
+    lambda static, residuals: VJP(list(residuals), static),
+)
+
+
+def _check_cotangent(x: Any, aval: Any, i: int) -> None:
+    if x is None:
+        return
+    got = aval_of(x)
+    if got.shape != aval.shape or (
+        got.dtype != aval.dtype and dtypes.is_inexact(aval.dtype)
+    ):
+        raise ShapeError(
+            f"vjp: cotangent {i} is {got.short()}, result {i} was {aval.short()}",
+            rule="a cotangent has the shape and dtype of its result",
+        )
+
+
+def vjp(fun: Callable, *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `fun` at `primals`, and its pullback there.
+
+    Returns:
+      `(value, pullback)`, or `(value, pullback, auxiliary)` with `has_aux`.
+      `pullback(ct)` takes a cotangent with the tree and types of the value and returns
+      a tuple of cotangents, one a primal. It is a tree of its residuals.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> y, pull = pullback.vjp(pnp.sin, 0.0)
+      >>> pull(2.0)
+      (Array(2., dtype=float32, weak_type=True),)
+    """
+    check_callable(fun, "vjp")
+    leaves, in_tree = tree.flatten(list(primals))
+    live = [
+        dtypes.is_inexact(check_array_leaf(x, "vjp").dtype) for x in leaves
+    ]
+    flat = FlatFunction(fun, in_tree, has_aux)
+    outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
+    outs = list(map(own, outs))
+    avals = [aval_of(x) for x in leaves]
+    about = tuple(zip(map(aval_of, outs), out_live, strict=True))
+    static = (jaxpr, in_tree, tuple(avals), tuple(live), flat.out_tree, about)
+    pull = VJP(list(res), static)
+    value = tree.unflatten(flat.out_tree, outs)
+    return (value, pull, flat.aux) if has_aux else (value, pull)
+
+
+# ---- forward ----
+
+
+def jvp(
+    fun: Callable,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: bool = False,
+) -> Any:
+    """The value of `fun` at `primals` and its derivative along `tangents`.
+
+    Args:
+      primals, tangents: tuples of trees with equal structures and shapes. Tangents of
+        integer primals have dtype `float0` (or are None).
+
+    Returns:
+      `(value, tangent)`, or `(value, tangent, auxiliary)` with `has_aux`.
+
+    Raises:
+      TreeError, ShapeError: `tangents` does not match `primals`.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> pullback.jvp(pnp.sin, (0.0,), (2.0,))[1]
+      Array(2., dtype=float32, weak_type=True)
+    """
+    check_callable(fun, "jvp")
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        raise ArgumentTypeError(
+            f"jvp: primals is a {type(primals).__name__}, tangents is a "
+            f"{type(tangents).__name__}",
+            rule="both are tuples or lists, one entry an argument",
+        )
+    leaves, in_tree = tree.flatten(list(primals))
+    ts, t_tree = tree.flatten(list(tangents))
+    if in_tree != t_tree:
+        raise TreeError(
+            f"jvp: primals have the structure {in_tree}, tangents {t_tree}",
+            rule="primal and tangent arguments have the same tree structure",
+        )
+    ts = [_checked_tangent(x, t, i) for i, (x, t) in enumerate(zip(leaves, ts, strict=True))]
+    flat = FlatFunction(fun, in_tree, has_aux)
+    outs, out_ts = jvp_flat(flat, leaves, ts)
+    value = tree.unflatten(flat.out_tree, list(map(own, outs)))
+    filled = [
+        own(t) if t is not None else own(zero_tangent(check_array_leaf(x, "jvp")))
+        for x, t in zip(outs, out_ts, strict=True)
+    ]
+    tangent = tree.unflatten(flat.out_tree, filled)
+    return (value, tangent, flat.aux) if has_aux else (value, tangent)
+
+
+def _checked_tangent(x: Any, t: Any, i: int) -> Any:
+    aval = check_array_leaf(x, "jvp")
+    if getattr(t, "dtype", None) == dtypes.float0 or t is None:
+        return None
+    got = aval_of(t)
+    if not dtypes.is_inexact(aval.dtype):
+        raise DifferentiationError(
+            f"jvp: primal {i} is {aval.short()}, its tangent is {got.short()}",
+            rule="primal and tangent arguments have equal types; the tangent of an "
+            "integer has dtype float0",
+            fix="pass numpy.zeros(shape, dtypes.float0)",
+        )
+    if got.shape != aval.shape or got.dtype != aval.dtype:
+        raise ShapeError(
+            f"jvp: primal {i} is {aval.short()}, its tangent is {got.short()}",
+            rule="primal and tangent arguments have equal shapes and dtypes",
+        )
+    return t
+
+
+def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `fun` at `primals`, and its derivative there as a function.
+
+    Returns:
+      `(value, f_jvp)`; `f_jvp(*tangents)` costs no evaluation of `fun`.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> y, f_jvp = pullback.linearize(pnp.sin, 0.0)
+      >>> f_jvp(3.0)
+      Array(3., dtype=float32, weak_type=True)
+    """
+    check_callable(fun, "linearize")
+    leaves, in_tree = tree.flatten(list(primals))
+    live = [
+        dtypes.is_inexact(check_array_leaf(x, "linearize").dtype) for x in leaves
+    ]
+    flat = FlatFunction(fun, in_tree, has_aux)
+    outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
+    out_avals = [check_array_leaf(x, "linearize") for x in outs]
+
+    def f_jvp(*tangents: Any) -> Any:
+        ts, t_tree = tree.flatten(list(tangents))
+        if t_tree != in_tree:
+            raise TreeError(
+                f"the linearized function got {t_tree}, its primals were {in_tree}",
+                rule="tangents have the structure of the primals",
+            )
+        ts = [_checked_tangent(x, t, i) for i, (x, t) in enumerate(zip(leaves, ts, strict=True))]
+        given = [
+            zeros(aval_of(x)) if t is None else t
+            for x, t, on in zip(leaves, ts, live, strict=True)
+            if on
+        ]
+        moved = iter(eval_jaxpr(jaxpr, res, given))
+        filled = [
+            own(next(moved) if on else zero_tangent(a))
+            for a, on in zip(out_avals, out_live, strict=True)
+        ]
+        return tree.unflatten(flat.out_tree, filled)
+
+    value = tree.unflatten(flat.out_tree, list(map(own, outs)))
+    return (value, f_jvp, flat.aux) if has_aux else (value, f_jvp)
+
+
+def linear_transpose(fun: Callable, *primals: Any) -> Callable:
+    """The transpose of a function that is linear in all its arguments.
+
+    Args:
+      primals: trees of arrays or `ShapeDtypeStruct`s; only their types matter.
+
+    Returns:
+      `transposed(ct) -> tuple`: cotangents of the arguments from one of the result.
+
+    Raises:
+      TreeError: the cotangent's structure differs from the result's.
+
+    Example:
+      >>> import pullback
+      >>> pullback.linear_transpose(lambda x: 3.0 * x, 1.0)(2.0)
+      (Array(6., dtype=float32, weak_type=True),)
+    """
+    check_callable(fun, "linear_transpose")
+    leaves, in_tree = tree.flatten(list(primals))
+    avals = [check_array_leaf(x, "linear_transpose") for x in leaves]
+    flat = FlatFunction(fun, in_tree)
+    jaxpr, consts = stage(flat, avals)
+    out_tree = flat.out_tree
+
+    def transposed(ct: Any) -> tuple:
+        cts, ct_tree = tree.flatten(ct)
+        if ct_tree != out_tree:
+            raise TreeError(
+                f"linear_transpose: the cotangent is {ct_tree}, the function returns "
+                f"{out_tree}",
+                rule="the cotangent has the structure of the result",
+            )
+        for i, (x, aval) in enumerate(zip(cts, jaxpr.out_avals, strict=True)):
+            _check_cotangent(x, aval, i)
+        back = backward(jaxpr, consts, [None] * len(avals), cts)
+        filled = [
+            own(zeros(a) if c is None else c) for c, a in zip(back, avals, strict=True)
+        ]
+        return tuple(tree.unflatten(in_tree, filled))
+
+    return transposed

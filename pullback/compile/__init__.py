@@ -1,0 +1,1 @@
+"""jaxpr -> module -> executable; Array; eager; jit front; caches; export."""

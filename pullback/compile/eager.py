@@ -1,0 +1,128 @@
+"""The base interpreter: one primitive at a time, compiled once per types.
+
+Operations that are exact in NumPy run there when their operands are on the host and
+small: a compiled call costs more than the work.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.compile.array import ArrayImpl, carrier
+from pullback.compile.executable import Program, compile_jaxpr, to_buffer
+from pullback.core.aval import ShapedArray, aval_of
+from pullback.core.derivative import Region
+from pullback.core.errors import InternalError
+from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
+from pullback.core.primitive import Primitive
+from pullback.core.provenance import here
+from pullback.core.trace import Trace, Tracer, install_base, unexpected
+from pullback.ops.host import EXACT
+
+HOST_SIZE = 1024
+CACHE_SIZE = 8192
+
+
+class Entry:
+    """What is known of one primitive at given types: result types and its program."""
+
+    __slots__ = ("host", "out", "outs", "program")
+
+    def __init__(self, out: Any, outs: list[ShapedArray], host: bool):
+        self.out, self.outs, self.host = out, outs, host
+        self.program: Program | None = None
+
+
+class EagerTrace(Trace):
+    """Runs primitives on concrete values."""
+
+    __slots__ = ()
+
+    def process(self, prim, args, params):
+        avals = []
+        for a in args:
+            if type(a) is ArrayImpl:
+                avals.append(a.aval)
+            elif isinstance(a, Tracer):
+                raise unexpected(a, prim.name)
+            else:
+                avals.append(aval_of(a))
+        key = (prim, *avals, *params.items())
+        cache = _cache_for(prim, params)
+        entry = cache.get(key)
+        if entry is None:
+            entry = _new_entry(cache, key, prim, avals, params)
+        if entry.host and all(map(_on_host, args)):
+            return _run_on_host(prim, entry.out, args, avals, params)
+        program = entry.program
+        if program is None:
+            program = entry.program = _compile(prim, avals, entry.outs, params)
+        outs = program.run(list(map(to_buffer, args, avals)))
+        return outs if prim.multiple_results else outs[0]
+
+
+_cache: dict[tuple, Entry] = {}
+
+
+def _cache_for(prim: Primitive, params: dict) -> dict:
+    """Programs of a region live with its body, all others in one bounded cache."""
+    if type(prim.derivative) is Region:
+        for value in params.values():
+            if isinstance(value, ClosedJaxpr):
+                return value.jaxpr.cache
+    return _cache
+
+
+def _new_entry(cache, key, prim, avals, params) -> Entry:
+    out = prim.out_avals(avals, params)
+    outs = list(out) if prim.multiple_results else [out]
+    host = prim.name in EXACT and all(a.size <= HOST_SIZE for a in (*avals, *outs))
+    if cache is _cache and len(cache) >= CACHE_SIZE:
+        cache.clear()
+    entry = cache[key] = Entry(out, outs, host)
+    return entry
+
+
+def _on_host(x: Any) -> bool:
+    return type(x) is not ArrayImpl or x.np_value is not None or x.ready()
+
+
+def _run_on_host(prim, out: ShapedArray, args: Sequence, avals: Sequence, params):
+    values = [
+        x.host() if type(x) is ArrayImpl else np.asarray(x, a.dtype)
+        for x, a in zip(args, avals, strict=True)
+    ]
+    value = np.asarray(prim.reference(*values, **params), carrier(out.dtype))
+    value.flags.writeable = False
+    return ArrayImpl(out, None, value)
+
+
+def _compile(prim, avals, outs, params) -> Program:
+    invars = [Var(a) for a in avals]
+    outvars = [Var(a) for a in outs]
+    effects = prim.effects_of(avals, params)
+    eqn = JaxprEqn(prim, invars, outvars, params, effects, here())
+    name = params.get("name", prim.name) if any(subjaxprs(eqn)) else prim.name
+    closed = ClosedJaxpr(Jaxpr([], invars, outvars, [eqn], effects))
+    return compile_jaxpr(closed, name if isinstance(name, str) else prim.name)
+
+
+EAGER = EagerTrace()
+install_base(EAGER)
+
+
+def concrete(x: Any) -> ArrayImpl:
+    """A concrete value as an array of ours.
+
+    Raises:
+      InternalError: `x` is traced.
+    """
+    if type(x) is ArrayImpl:
+        return x
+    if isinstance(x, Tracer):
+        raise InternalError(f"{x} is traced")
+    aval = aval_of(x)
+    value = np.array(x, carrier(aval.dtype), order="C")
+    value.flags.writeable = False
+    return ArrayImpl(aval, None, value)

@@ -1,0 +1,284 @@
+"""The front door of compiled functions: keys, caches and the fast path of a call.
+
+1. A call whose arguments are all concrete arrays costs one look-up by their avals.
+2. A trace is kept for a function, its static arguments, the structure and types of the
+   others, and the settings in force.
+3. Under another interpreter the traced body is bound as one `jit` equation.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pullback.compile.array import ArrayImpl
+from pullback.compile.eager import EAGER
+from pullback.compile.executable import (
+    Program,
+    compile_jaxpr,
+    simplified,
+    to_buffer,
+)
+from pullback.compile.lower import lower_module
+from pullback.compile.static import StaticArguments, argument_names
+from pullback.core import config, provenance, tree
+from pullback.core.aval import aval_of, is_array_like
+from pullback.core.errors import ArgumentTypeError
+from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
+from pullback.core.trace import Tracer, eval_jaxpr, stage, state
+from pullback.regions.jit import jit_p
+from pullback.xla import pytree
+from pullback.xla.traceback import capture_traceback, frames_of
+
+MAX_ENTRIES = 4096
+
+tree.on_register(pytree.register)
+
+
+class Traced:
+    """A function traced for given types: its jaxpr and the structure of its result."""
+
+    __slots__ = ("closed", "name", "out_tree", "program")
+
+    def __init__(self, closed: ClosedJaxpr, out_tree: Any, name: str):
+        self.closed, self.out_tree, self.name = closed, out_tree, name
+        self.program: Program | None = None
+
+    def compiled(self) -> Program:
+        """The program, compiled when first asked for."""
+        program = self.program
+        if program is None:
+            program = self.program = compile_jaxpr(self.closed, self.name)
+        return program
+
+
+class JitFunction:
+    """What `jit` returns: calls compile once per types of the arguments."""
+
+    def __init__(self, fun: Callable, static: StaticArguments, inline: bool = False):
+        functools.update_wrapper(self, fun)
+        self._fun, self._static, self._inline = fun, static, inline
+        self._name = getattr(fun, "__name__", type(fun).__name__)
+        self._traces: dict[tuple, Traced] = {}
+        self._flat: dict[tuple, Any] = {}
+        self._trees: dict[tuple, Any] = {}
+        self._none_static = static.empty
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if state.trace is EAGER and self._none_static:
+            if not kwargs:
+                key: list = [config._local.config or config._default]
+                for a in args:
+                    if type(a) is not ArrayImpl:
+                        break
+                    key.append(a.aval)
+                else:
+                    found = self._flat.get(tuple(key))
+                    if found is not None:
+                        return found([a.buf or a.buffer() for a in args])
+            leaves, treedef = pytree.flatten((args, kwargs))
+            for a in leaves:
+                if type(a) is not ArrayImpl:
+                    break
+            else:
+                avals = [a.aval for a in leaves]
+                settings = config._local.config or config._default
+                found = self._trees.get((settings, treedef, *avals))
+                if found is not None:
+                    return found([a.buf or a.buffer() for a in leaves])
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple, kwargs: dict) -> Any:
+        """The general path."""
+        if config.current().disable_jit:
+            return self._fun(*args, **kwargs)
+        leaves, traced = self._traced(args, kwargs)
+        if self._inline and state.trace is not EAGER:
+            outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, leaves)
+            return tree.unflatten(traced.out_tree, outs)
+        if state.trace is not EAGER:
+            outs = self._bind(traced, leaves)
+        else:
+            program = traced.compiled()
+            avals = traced.closed.in_avals
+            outs = program.run(list(map(to_buffer, leaves, avals)))
+            if self._none_static:
+                result = tree.unflatten(traced.out_tree, outs)
+                self._remember(args, kwargs, _finisher(program, result))
+                return result
+        return tree.unflatten(traced.out_tree, outs)
+
+    def _bind(self, traced: Traced, leaves: Sequence[Any]) -> list[Any]:
+        closed = traced.closed
+        body = closed
+        if closed.consts:
+            cache = closed.jaxpr.cache
+            body = cache.get("as inputs")
+            if body is None:
+                body = cache["as inputs"] = ClosedJaxpr(consts_as_inputs(closed.jaxpr))
+        return jit_p.bind(*closed.consts, *leaves, jaxpr=body, name=traced.name)
+
+    def _remember(self, args: tuple, kwargs: dict, finish: Callable) -> None:
+        """Make the next call with these types take the fast path."""
+        leaves, treedef = pytree.flatten((args, kwargs))
+        settings, avals = config.current(), [aval_of(x) for x in leaves]
+        if len(self._trees) >= MAX_ENTRIES:
+            self._trees.clear()
+            self._flat.clear()
+        self._trees[(settings, treedef, *avals)] = finish
+        if not kwargs and len(leaves) == len(args):
+            if all(type(a) is ArrayImpl for a in args):
+                self._flat[(settings, *avals)] = finish
+
+    def _traced(self, args: tuple, kwargs: dict) -> tuple[list[Any], Traced]:
+        """The flat arguments, and the trace for their types."""
+        dynamic, statics = self._static.split(args, kwargs)
+        leaves, treedef = tree.flatten(dynamic)
+        avals = [_argument_aval(x, i, self, treedef) for i, x in enumerate(leaves)]
+        key = (config.current(), treedef, statics, *avals)
+        traced = self._traces.get(key)
+        if traced is None:
+            traced = self._stage(treedef, statics, avals)
+            if not any(isinstance(c, Tracer) for c in traced.closed.consts):
+                if len(self._traces) >= MAX_ENTRIES:
+                    self._traces.clear()
+                self._traces[key] = traced
+        return leaves, traced
+
+    def _stage(self, treedef, statics, avals) -> Traced:
+        out_tree = None
+
+        def flat(*xs):
+            nonlocal out_tree
+            args, kwargs = self._static.merge(tree.unflatten(treedef, xs), statics)
+            outs, out_tree = tree.flatten(self._fun(*args, **kwargs))
+            for i, x in enumerate(outs):
+                if not is_array_like(x):
+                    raise _bad_result(self._name, x, i, out_tree)
+            return outs
+
+        debug = DebugInfo(self._name, lambda: argument_names(self._fun, treedef))
+        jaxpr, consts = stage(flat, avals, debug)
+        return Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The traced program for arguments of these types."""
+        return self._traced(args, kwargs)[1]
+
+    def lower(self, *args: Any, **kwargs: Any):
+        """The StableHLO module for arguments of these types; `as_text()` prints it."""
+        return Lowered(self.trace(*args, **kwargs))
+
+    def clear_cache(self) -> None:
+        """Forget all traces and programs of this function."""
+        for cache in (self._traces, self._flat, self._trees):
+            cache.clear()
+
+    def _cache_size(self) -> int:
+        return len(self._traces)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+
+def _finisher(program: Program, result: Any) -> Callable[[list], Any]:
+    """What runs the program on buffers and shapes its results like `result`."""
+    run = program.run
+    if isinstance(result, ArrayImpl):
+        return lambda args: run(args)[0]
+    treedef = pytree.flatten(result)[1]
+    return lambda args: pytree.unflatten(treedef, run(args))
+
+
+class Lowered:
+    """A program as StableHLO."""
+
+    __slots__ = ("_module", "traced")
+
+    def __init__(self, traced: Traced):
+        self.traced = traced
+        self._module = lower_module(simplified(traced.closed), traced.name)
+
+    def as_text(self) -> str:
+        """The MLIR text."""
+        return self._module.text()
+
+    def compile(self) -> Program:
+        """The compiled program, on device buffers."""
+        return self.traced.compiled()
+
+
+def _argument_aval(x: Any, i: int, jitted: JitFunction, treedef):
+    if type(x) is ArrayImpl:
+        return x.aval
+    if not is_array_like(x):
+        name = argument_names(jitted._fun, treedef)[i]
+        raise ArgumentTypeError(
+            f"{jitted._name}: argument {name} is {x!r} of type {type(x).__name__}",
+            rule="arguments of a compiled function are arrays, numbers, or trees of them",
+            fix="mark it static with static_argnums or static_argnames",
+        )
+    return aval_of(x)
+
+
+def _bad_result(name: str, x: Any, i: int, out_tree) -> ArgumentTypeError:
+    index = tree.unflatten(out_tree, range(out_tree.num_leaves))
+    path = next(tree.keystr(p) for p, j in tree.leaves_with_path(index) if j == i)
+    return ArgumentTypeError(
+        f"{name} returned {x!r} of type {type(x).__name__} at result{path}",
+        rule="a traced function returns arrays, numbers, or trees of them",
+        fix="leave it out, or return it from the caller",
+    )
+
+
+def jit(
+    fun: Callable | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    inline: bool = False,
+    keep_unused: bool = False,
+) -> Any:
+    """Compile `fun` with XLA, once for each set of types of its arguments.
+
+    Args:
+      fun: a function of trees of arrays. It must depend on its arguments only: it runs
+        once a type, while its operations are recorded.
+      static_argnums: positions of arguments that are Python values to trace with; they
+        must be hashable, and a new value means a new trace.
+      static_argnames: the same, by name.
+      inline: inside another traced function, write the body out instead of a call.
+      keep_unused: accepted for compatibility; arguments are never dropped.
+
+    Returns:
+      A function that behaves as `fun`. Without `fun`: a decorator.
+
+    Raises:
+      ArgumentTypeError: an argument or a result is not an array, a static argument is
+        not hashable, or a name is not in the signature.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> pullback.jit(lambda x: pnp.sum(x * x))(pnp.arange(3.0))
+      Array(5., dtype=float32)
+    """
+    if fun is None:
+        return functools.partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            inline=inline,
+            keep_unused=keep_unused,
+        )
+    if not callable(fun):
+        raise ArgumentTypeError(
+            f"jit of {fun!r} of type {type(fun).__name__}", rule="it takes a function"
+        )
+    return JitFunction(
+        fun, StaticArguments(fun, static_argnums, static_argnames), inline
+    )
+
+
+provenance.install(capture_traceback, frames_of)

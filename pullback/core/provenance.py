@@ -1,0 +1,130 @@
+"""Where each equation comes from: the raw traceback, the transformations, its primal.
+
+Capturing costs a fraction of a microsecond because nothing is decoded: `capture` is
+injected once by the layer that owns the runtime (`install`), and `frames` decodes it
+when somebody asks. Knows no array and no primitive.
+"""
+
+import linecache
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pullback.core.errors import PACKAGE_ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of user or library code: positions count from 1 (lines), 0 (columns)."""
+
+    file: str
+    function: str
+    line: int
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped; empty when the file is not to be had."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{self.file.rpartition('/')[2]}:{self.line}"
+
+
+class Origin:
+    """The birth of an equation.
+
+    `traceback`: raw, decoded by `frames`. `trail`: the steps that made it, oldest first
+    (`"jvp"`, `"transpose"`, `"vmap"`, ...). `born_from`: the origin of the primal
+    equation that this one was derived from, or None.
+    """
+
+    __slots__ = ("born_from", "trail", "traceback")
+
+    def __init__(
+        self,
+        traceback: Any,
+        trail: tuple[str, ...] = (),
+        born_from: "Origin | None" = None,
+    ):
+        self.traceback, self.trail, self.born_from = traceback, trail, born_from
+
+    def step(self, name: str) -> "Origin":
+        """The origin of an equation that transformation `name` derives from this."""
+        return Origin(self.traceback, (*self.trail, name), self.born_from or self)
+
+    def frames(self) -> tuple[Frame, ...]:
+        """All frames, innermost first."""
+        return tuple(_frame(code, lasti) for code, lasti in _decode(self.traceback))
+
+    def user_frame(self) -> Frame | None:
+        """The innermost frame outside this package."""
+        for code, lasti in _decode(self.traceback):
+            if not code.co_filename.startswith(_HIDDEN):
+                return _frame(code, lasti)
+        return None
+
+
+_HIDDEN = (PACKAGE_ROOT, "<frozen ")
+
+
+def _walk() -> list[tuple[Any, int]]:
+    """Capture without the runtime's help: code objects and instruction offsets."""
+    frame, out = sys._getframe(2), []
+    while frame is not None:
+        out.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return out
+
+
+_capture: Callable[[], Any] = _walk
+_decode: Callable[[Any], list[tuple[Any, int]]] = list
+
+
+def install(capture: Callable[[], Any], decode: Callable[[Any], list]) -> None:
+    """Give the functions that take a raw traceback and turn it into (code, offset)."""
+    global _capture, _decode
+
+    def decode_either(raw):
+        return raw if isinstance(raw, list) else decode(raw)
+
+    _capture, _decode = capture, decode_either
+
+
+def here() -> Origin:
+    """An origin at the caller."""
+    return Origin(_capture())
+
+
+@lru_cache(maxsize=4096)
+def _positions(code) -> list:
+    return list(code.co_positions())
+
+
+@lru_cache(maxsize=65536)
+def _frame(code, lasti: int) -> Frame:
+    positions = _positions(code)
+    index = lasti // 2
+    line, end_line, column, end_column = (
+        positions[index] if 0 <= index < len(positions) else (None,) * 4
+    )
+    return Frame(
+        code.co_filename,
+        code.co_qualname,
+        line if line is not None else code.co_firstlineno,
+        column,
+        end_line,
+        end_column,
+    )
+
+
+def joined(inner: Origin | None, outer: Origin | None) -> Origin | None:
+    """`inner`, with the frames of `outer` behind it: the caller of a cached trace."""
+    if inner is None or outer is None or inner is outer:
+        return inner or outer
+    frames = [*_decode(inner.traceback), *_decode(outer.traceback)]
+    return Origin(frames, (*outer.trail, *inner.trail), inner.born_from)

@@ -1,0 +1,25 @@
+"""The errors that programs may catch, under JAX's names and ours."""
+
+from pullback.core.errors import (
+    ArgumentError as ArgumentError,
+    ArgumentTypeError as ArgumentTypeError,
+    ConcretizationTypeError as ConcretizationTypeError,
+    DifferentiationError as DifferentiationError,
+    DtypeError as DtypeError,
+    IndexingError as IndexingError,
+    InternalError as InternalError,
+    JAXIndexError as JAXIndexError,
+    JaxRuntimeError as JaxRuntimeError,
+    JAXTypeError as JAXTypeError,
+    NonConcreteBooleanIndexError as NonConcreteBooleanIndexError,
+    PullbackError as PullbackError,
+    RuntimeFailure as RuntimeFailure,
+    ShapeError as ShapeError,
+    TracerArrayConversionError as TracerArrayConversionError,
+    TracerBoolConversionError as TracerBoolConversionError,
+    TracerIntegerConversionError as TracerIntegerConversionError,
+    TreeError as TreeError,
+    UnexpectedTracerError as UnexpectedTracerError,
+    UnsupportedError as UnsupportedError,
+    UserError as UserError,
+)

@@ -1,0 +1,187 @@
+"""Operands made to agree: one element type, one shape.
+
+NumPy's rules of broadcasting and JAX's of promotion, for the functions that users call;
+primitives themselves take operands that agree already.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.core import dtype as dtypes
+from pullback.core.aval import ShapedArray, aval_of
+from pullback.core.errors import ArgumentTypeError, ShapeError
+from pullback.core.promotion import promote, promote_pair
+from pullback.ops.convert import convert
+from pullback.ops.shape import broadcast_in_dim, reshape
+
+SCALARS = (bool, int, float, complex)
+
+
+def as_operand(name: str, x: Any) -> Any:
+    """`x` if it is an array, a NumPy array or a number; what `__jax_array__` gives.
+
+    Raises:
+      ArgumentTypeError: `x` is a list, a string, None, ...
+    """
+    if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic, *SCALARS)):
+        return x
+    if hasattr(x, "__jax_array__"):
+        return x.__jax_array__()
+    raise ArgumentTypeError(
+        f"{name} of a value of type {type(x).__name__}",
+        rule=f"{name} requires ndarray or scalar arguments",
+        fix="convert it with pullback.numpy.asarray",
+    )
+
+
+def to_dtype(x: Any, dtype: Any, weak_type: bool = False) -> Any:
+    """`x` with the given element type; an equation only where something changes.
+
+    A Python or NumPy scalar becomes a scalar of that type; integers wrap around.
+    """
+    kind = type(x)
+    if kind in SCALARS:
+        return _scalar(x, kind, dtype, weak_type)
+    aval = aval_of(x)
+    if aval.dtype == dtype and (aval.weak_type or not weak_type):
+        return x
+    if kind is np.ndarray or isinstance(x, np.generic):
+        x = np.asarray(x, aval.dtype)
+        if not weak_type and not x.ndim:
+            return x.astype(dtype)
+    return convert(x, dtype, weak_type)
+
+
+def _scalar(x: Any, kind: type, dtype: Any, weak_type: bool) -> Any:
+    own, _ = dtypes.of_scalar(x)
+    if own is dtype and kind is not bool:
+        return x
+    if weak_type:
+        wanted = dtypes.scalar_type_of(dtype)
+        if dtypes.canonicalize(wanted) == dtype:
+            return x if kind is wanted else wanted(x)
+        return convert(x, dtype, True)
+    return np.asarray(x, own).astype(dtype)
+
+
+def promote_dtypes(*xs: Any) -> list[Any]:
+    """The operands, converted to the one type that they promote to.
+
+    Raises:
+      TypePromotionError: no type holds all of them.
+    """
+    avals = [aval_of(x) for x in xs]
+    if len(xs) == 2:
+        a, b = avals
+        dtype, weak = promote_pair(a.dtype, a.weak_type, b.dtype, b.weak_type)
+    else:
+        dtype, weak = promote([(a.dtype, a.weak_type) for a in avals])
+    return [to_dtype(x, dtype, weak) for x in xs]
+
+
+def promote_inexact(*xs: Any) -> list[Any]:
+    """As `promote_dtypes`, with integers and booleans converted to floating."""
+    avals = [aval_of(x) for x in xs]
+    dtype, weak = promote([(a.dtype, a.weak_type) for a in avals])
+    return [to_dtype(x, dtypes.to_inexact(dtype), weak) for x in xs]
+
+
+def promote_numeric(*xs: Any) -> list[Any]:
+    """As `promote_dtypes`, with booleans converted to the default integer type."""
+    xs = promote_dtypes(*xs)
+    if dtypes.is_bool(aval_of(xs[0]).dtype):
+        return [to_dtype(x, dtypes.default_int()) for x in xs]
+    return xs
+
+
+def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape that operands of the given shapes broadcast to.
+
+    Raises:
+      ShapeError: two sizes of one axis, counted from the last, differ and are not 1.
+    """
+    ndim = max(map(len, shapes))
+    out = [1] * ndim
+    for shape in shapes:
+        start = ndim - len(shape)
+        for i, n in enumerate(shape, start):
+            if out[i] == 1:
+                out[i] = n
+            elif n not in (1, out[i]):
+                raise _incompatible(name, shapes)
+    return tuple(out)
+
+
+def _incompatible(name: str, shapes: Sequence[tuple[int, ...]]) -> ShapeError:
+    shown = ", ".join(str(tuple(s)) for s in shapes)
+    return ShapeError(
+        f"{name} got incompatible shapes for broadcasting: {shown}",
+        rule="counted from the last axis, sizes are equal or one of them is 1",
+        fix="insert axes with reshape or x[:, None], or transpose one operand",
+    )
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` repeated to `shape`, its last axis at the last place; `x` itself if equal."""
+    old = aval_of(x).shape
+    if old == shape:
+        return x
+    start = len(shape) - len(old)
+    kept = [i for i, n in enumerate(old) if n == shape[start + i]]
+    if len(kept) < len(old):
+        x = reshape(x, [old[i] for i in kept])
+    return broadcast_in_dim(x, shape, [start + i for i in kept])
+
+
+def promote_shapes(name: str, *xs: Any) -> list[Any]:
+    """The operands, repeated to the one shape that they broadcast to.
+
+    Rank-0 operands stay: elementwise primitives let them stand for all elements.
+
+    Raises:
+      ShapeError: the shapes do not broadcast.
+    """
+    shapes = [aval_of(x).shape for x in xs]
+    ranked = {shape for shape in shapes if shape}
+    if len(ranked) < 2:
+        return list(xs)
+    shape = broadcast_shapes(name, shapes)
+    return [broadcast_to(x, shape) if aval_of(x).shape else x for x in xs]
+
+
+def operands(name: str, *xs: Any) -> list[Any]:
+    """Operands of the user function `name`, of one type and one shape."""
+    xs = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_dtypes(*xs))
+
+
+def agree(name: str, x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """As `operands` of two, and their dtype. Quick where nothing is to be done."""
+    try:
+        aval = x.aval
+        if aval is y.aval:
+            return x, y, aval.dtype
+    except AttributeError:
+        pass
+    x, y = operands(name, x, y)
+    return x, y, aval_of(x).dtype
+
+
+def inexact_operands(name: str, *xs: Any) -> list[Any]:
+    """As `operands`, with integers and booleans converted to floating."""
+    xs = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_inexact(*xs))
+
+
+def numeric_operands(name: str, *xs: Any) -> list[Any]:
+    """As `operands`, with booleans converted to the default integer type."""
+    xs = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_numeric(*xs))
+
+
+def broadcast_aval(name: str, *avals: ShapedArray) -> ShapedArray:
+    """The type of an elementwise result of operands of the given types."""
+    dtype, weak = promote([(a.dtype, a.weak_type) for a in avals])
+    return ShapedArray(broadcast_shapes(name, [a.shape for a in avals]), dtype, weak)

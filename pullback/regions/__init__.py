@@ -1,0 +1,1 @@
+"""Primitives that hold jaxprs: their rules are transforms of the body."""

@@ -1,0 +1,61 @@
+"""Dead code elimination: keep what results and effects need."""
+
+from collections.abc import Callable, Sequence
+
+from pullback.core.jaxpr import DropVar, Jaxpr, JaxprEqn, Literal, Var, effects_of
+
+# Primitives that hold jaxprs may drop unused results and operands of their bodies:
+# rule(used_outputs, eqn) -> equation or None. Filled by `pullback.regions`.
+RULES: dict = {}
+
+
+def dce_jaxpr(
+    jaxpr: Jaxpr, used: Sequence[bool] | None = None
+) -> tuple[Jaxpr, list[bool]]:
+    """Drop results not in `used` and equations that nothing needs.
+
+    Returns the jaxpr, all of its arguments kept, and which arguments it reads.
+    """
+    outvars = [
+        v for i, v in enumerate(jaxpr.outvars) if used is None or used[i]
+    ]
+    live = {v for v in outvars if type(v) is not Literal}
+    eqns: list[JaxprEqn] = []
+    for eqn in reversed(jaxpr.eqns):
+        if not eqn.effects and live.isdisjoint(eqn.outvars):
+            continue
+        kept = _trim(eqn, live)
+        if kept is not None:
+            eqns.append(kept)
+            live.update(v for v in kept.invars if type(v) is not Literal)
+    eqns.reverse()
+    constvars = jaxpr.constvars
+    out = jaxpr.replace(
+        constvars=constvars, outvars=outvars, eqns=eqns, effects=effects_of(eqns)
+    )
+    return out, [v in live for v in jaxpr.invars]
+
+
+def _trim(eqn: JaxprEqn, live: set[Var]) -> JaxprEqn | None:
+    used = [v in live for v in eqn.outvars]
+    rule = RULES.get(eqn.primitive.name)
+    if rule is not None:
+        eqn = rule(used, eqn)
+        if eqn is None:
+            return None
+    if all(v in live for v in eqn.outvars):
+        return eqn
+    outvars = [v if v in live else DropVar(v.aval) for v in eqn.outvars]
+    return eqn.replace(outvars=outvars)
+
+
+def prune_consts(jaxpr: Jaxpr, consts: Sequence) -> tuple[Jaxpr, list]:
+    """Drop constants that no equation and no result reads."""
+    read = {v for eqn in jaxpr.eqns for v in eqn.invars if type(v) is not Literal}
+    read.update(v for v in jaxpr.outvars if type(v) is not Literal)
+    kept = [i for i, v in enumerate(jaxpr.constvars) if v in read]
+    constvars = [jaxpr.constvars[i] for i in kept]
+    return jaxpr.replace(constvars=constvars), [consts[i] for i in kept]
+
+
+Rule = Callable[[list[bool], JaxprEqn], JaxprEqn | None]
