@@ -34,6 +34,12 @@ _NAMES: dict[str, str | None] = {
         ),
         "pullback.api.placement",
     ),
+    **dict.fromkeys(
+        ("closure_convert", "custom_gradient", "custom_vjp"),
+        "pullback.api.custom_vjp",
+    ),
+    **dict.fromkeys(("checkpoint", "checkpoint_policies"), "pullback.api.checkpoint"),
+    "custom_jvp": "pullback.api.custom_jvp",
     "Array": "pullback.core.value",
     "disable_jit": "pullback.core.config",
     "ds": "pullback.api.arrays.indexing",
@@ -41,11 +47,24 @@ _NAMES: dict[str, str | None] = {
     "jit": "pullback.compile.jit",
     "vmap": "pullback.api.batch",
     **dict.fromkeys(
-        "core debug dtypes errors lax nn numpy random scipy tree tree_util".split()
+        (
+            "ad_checkpoint",
+            "core",
+            "debug",
+            "dtypes",
+            "errors",
+            "lax",
+            "nn",
+            "numpy",
+            "random",
+            "scipy",
+            "tree",
+            "tree_util",
+        )
     ),
 }
-_RENAMED = {"jacobian": "jacrev"}
-__all__ = sorted([*_NAMES, *_RENAMED, "config"])  # noqa: PLE0605
+_RENAMED = {"jacobian": "jacrev", "remat": "checkpoint"}
+__all__ = sorted([*_NAMES, *_RENAMED, "config"])
 
 
 def __getattr__(name: str):

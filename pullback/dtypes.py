@@ -1,7 +1,13 @@
 """Questions about element types, by the names that `jax.dtypes` gives them."""
 
-from pullback.core.dtype import bfloat16, extended, float0, prng_key, scalar_type_of
-from pullback.core.dtype import canonicalize as canonicalize_dtype
+from pullback.core.dtype import (
+    bfloat16,
+    canonicalize as canonicalize_dtype,
+    extended,
+    float0,
+    prng_key,
+    scalar_type_of,
+)
 from pullback.core.dtype_info import finfo, iinfo, issubdtype, itemsize_bits
 from pullback.core.promotion import TypePromotionError, promote_types, result_type
 

@@ -15,6 +15,7 @@ from pullback.core.errors import (
     PullbackError as PullbackError,
     RuntimeFailure as RuntimeFailure,
     ShapeError as ShapeError,
+    StaticArgumentError as StaticArgumentError,
     TracerArrayConversionError as TracerArrayConversionError,
     TracerBoolConversionError as TracerBoolConversionError,
     TracerIntegerConversionError as TracerIntegerConversionError,

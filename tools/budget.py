@@ -176,8 +176,11 @@ def _worst(measured: list[tuple[float, str]], limit: float) -> list[tuple[float,
 
 
 def core_size(files: list[Source]) -> Iterator[Row]:
-    """The core in all: what one engineer reads first."""
-    yield Row("lines in core/", sum(s.lines for s in files), CORE_LINES)
+    """The core in all: what one engineer reads first.
+
+    Code lines: docstrings are asked for, so they are not held against the core.
+    """
+    yield Row("code lines in core/", sum(len(s.code_lines) for s in files), CORE_LINES)
 
 
 def import_facts(root: Path = ROOT) -> dict[str, float | list[str]]:

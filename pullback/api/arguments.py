@@ -1,17 +1,18 @@
-"""Choosing arguments: which are differentiated or mapped, and flat functions of trees."""
+"""Choosing arguments, and flat functions of leaves from functions of trees."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.core import tree
-from pullback.core.errors import ArgumentError, ArgumentTypeError
+from pullback.core.errors import ArgumentTypeError
 
 
 def check_callable(fun: Any, what: str) -> None:
     """Raise ArgumentTypeError unless `fun` can be called."""
     if not callable(fun):
         raise ArgumentTypeError(
-            f"{what} of {fun!r} of type {type(fun).__name__}", rule="it takes a function"
+            f"{what} of {fun!r} of type {type(fun).__name__}",
+            rule="it takes a function",
         )
 
 
@@ -24,7 +25,7 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str):
     """Positions counted from the front, as a tuple.
 
     Raises:
-      ArgumentTypeError: not integers. ArgumentError: no such argument.
+      ArgumentTypeError: not integers, or there is no such argument.
     """
     nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for n in nums:
@@ -33,7 +34,7 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str):
                 f"{what}: argnums is {argnums!r}", rule="it takes an int or ints"
             )
         if not -count <= n < count:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"{what}: argnums is {argnums!r}, but {count} positional arguments "
                 "are given",
                 fix="pass the differentiated arguments by position",
@@ -54,6 +55,7 @@ class Chosen:
         return [self.args[i] for i in self.argnums]
 
     def __call__(self, *chosen: Any) -> Any:
+        """Call with the chosen arguments replaced."""
         args = list(self.args)
         for i, x in zip(self.argnums, chosen, strict=True):
             args[i] = x
@@ -71,6 +73,7 @@ class FlatFunction:
         self.aux: Any = None
 
     def __call__(self, *leaves: Any) -> list[Any]:
+        """Call with trees made of `leaves`; returns the leaves of the result."""
         out = self.fun(*self.in_tree.unflatten(leaves))
         if self.has_aux:
             out = self._take_aux(out)

@@ -48,8 +48,8 @@ def vmap(
     if in_axes is not None and not isinstance(in_axes, int | tuple | dict):
         raise ArgumentTypeError(
             f"vmap in_axes is {in_axes!r}",
-            rule="vmap in_axes must be an int, None, or a tuple of entries corresponding "
-            "to the positional arguments passed to the function",
+            rule="vmap in_axes must be an int, None, or a tuple of entries "
+            "corresponding to the positional arguments passed to the function",
         )
 
     @functools.wraps(fun)
@@ -63,7 +63,10 @@ def vmap(
             )
         leaves, in_tree = tree.flatten((args, kwargs))
         ds = tree.flatten_axes("vmap in_axes", in_tree, (in_axes, 0))
-        ds = [_checked_axis(x, d, i) for i, (x, d) in enumerate(zip(leaves, ds, strict=True))]
+        ds = [
+            _checked_axis(x, d, i)
+            for i, (x, d) in enumerate(zip(leaves, ds, strict=True))
+        ]
         size = _mapped_size(fun, leaves, ds, in_tree, axis_size)
         flat = FlatFunction(lambda a, k: fun(*a, **k), in_tree)
         outs, out_ds = vmap_flat(flat, size, leaves, ds, axis_name)
@@ -71,7 +74,8 @@ def vmap(
             check_array_leaf(x, f"the result of {name_of(fun)}, for vmap")
         want = tree.flatten_axes("vmap out_axes", flat.out_tree, out_axes)
         placed = [
-            own(_place(x, d, size, w)) for x, d, w in zip(outs, out_ds, want, strict=True)
+            own(_place(x, d, size, w))
+            for x, d, w in zip(outs, out_ds, want, strict=True)
         ]
         return tree.unflatten(flat.out_tree, placed)
 
@@ -83,11 +87,13 @@ def _checked_axis(x: Any, d: Any, i: int) -> int | None:
         return None
     aval = check_array_leaf(x, f"vmap: argument leaf {i}")
     if not isinstance(d, int):
-        raise ArgumentTypeError(f"vmap: an entry of in_axes is {d!r}, not an int or None")
+        raise ArgumentTypeError(
+            f"vmap: an entry of in_axes is {d!r}, not an int or None"
+        )
     if not -aval.ndim <= d < aval.ndim:
         raise ShapeError(
-            f"vmap was requested to map its argument along axis {d}, which implies that "
-            f"its rank should be at least {d + 1 if d >= 0 else -d}, but is only "
+            f"vmap was requested to map its argument along axis {d}, which implies "
+            f"that its rank should be at least {d + 1 if d >= 0 else -d}, but is only "
             f"{aval.ndim} (its shape is {aval.shape})",
             fix="pass in_axes with None for arguments that are not mapped",
         )
@@ -137,7 +143,7 @@ def _place(x: Any, d: int | None, size: int, want: Any) -> Any:
             return x
         raise ArgumentError(
             "vmap has mapped output but out_axes is None",
-            rule="out_axes is None only for results that do not depend on mapped values",
+            rule="out_axes is None only for results that are the same for all",
             fix="give out_axes=0, or index the result",
         )
     ndim = check_array_leaf(x, "vmap").ndim + (d is None)

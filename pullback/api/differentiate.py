@@ -14,8 +14,7 @@ from pullback.api.arguments import (
     name_of,
 )
 from pullback.api.values import check_array_leaf, own, zero_tangent
-from pullback.core import dtype as dtypes
-from pullback.core import tree
+from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import aval_of
 from pullback.core.errors import (
     ArgumentTypeError,
@@ -25,6 +24,7 @@ from pullback.core.errors import (
 )
 from pullback.core.jaxpr import Jaxpr
 from pullback.core.trace import eval_jaxpr, stage
+from pullback.ops.convert import convert
 from pullback.ops.shape import zeros
 from pullback.transforms.jvp import jvp_flat
 from pullback.transforms.linearize import linearize_flat
@@ -43,7 +43,7 @@ def value_and_grad(
     Args:
       fun: a function of trees of arrays that returns a real scalar.
       argnums: which positional arguments to differentiate with respect to.
-      has_aux: `fun` returns `(scalar, auxiliary)`; the auxiliary part is passed through.
+      has_aux: `fun` returns `(scalar, auxiliary)`; the latter is passed through.
       holomorphic: `fun` is complex-differentiable, from complex to complex.
       allow_int: integer arguments get gradients of dtype `float0` instead of an error.
 
@@ -58,8 +58,9 @@ def value_and_grad(
 
     Example:
       >>> import pullback
-      >>> pullback.value_and_grad(lambda x: x * x)(3.0)
-      (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+      >>> value, gradient = pullback.value_and_grad(lambda x: x * x)(3.0)
+      >>> float(value), float(gradient)
+      (9.0, 6.0)
 
     Source: Linnainmaa 1970; one linearization, transposed at once.
     """
@@ -123,8 +124,8 @@ def _differentiable(x: Any, holomorphic: bool, allow_int: bool) -> bool:
     if allow_int:
         return False
     raise DifferentiationError(
-        f"grad requires real- or complex-valued inputs (input dtype that is a sub-dtype "
-        f"of np.inexact), but got {dtypes.name(dtype)}",
+        f"grad requires real- or complex-valued inputs (input dtype that is a "
+        f"sub-dtype of np.inexact), but got {dtypes.name(dtype)}",
         rule="a function of integers has no slope",
         fix="convert the argument to a float, or pass allow_int=True",
     )
@@ -154,7 +155,8 @@ def _seed(fun: Callable, outs: list, out_tree: Any, holomorphic: bool) -> Any:
             f"np.floating), but {name} returned {dtypes.name(aval.dtype)}",
             fix="return a real number; for holomorphic functions pass holomorphic=True",
         )
-    return 1.0 if aval.weak_type else np.asarray(1, aval.dtype)
+    one = np.asarray(1, aval.dtype)
+    return one.item() if aval.weak_type else one
 
 
 def _pulled_back(jaxpr: Jaxpr, res, cts, avals, live) -> list[Any]:
@@ -163,7 +165,11 @@ def _pulled_back(jaxpr: Jaxpr, res, cts, avals, live) -> list[Any]:
     out = []
     for aval, on in zip(avals, live, strict=True):
         ct = next(back) if on else None
-        out.append(own(zero_tangent(aval) if ct is None else ct))
+        if ct is None:
+            ct = zero_tangent(aval)
+        elif aval.weak_type and not aval_of(ct).weak_type:
+            ct = convert(ct, aval.dtype, weak_type=True)
+        out.append(own(ct))
     return out
 
 
@@ -171,12 +177,20 @@ def _pulled_back(jaxpr: Jaxpr, res, cts, avals, live) -> list[Any]:
 
 
 class VJP:
-    """The pullback of a function at a point: cotangents of results to those of arguments.
+    """The pullback at a point: cotangents of results to those of arguments.
 
     A tree whose leaves are the residuals, so it can be inspected, stored and moved.
     """
 
-    __slots__ = ("_args", "_in_tree", "_jaxpr", "_live", "_out", "_out_tree", "residuals")
+    __slots__ = (
+        "_args",
+        "_in_tree",
+        "_jaxpr",
+        "_live",
+        "_out",
+        "_out_tree",
+        "residuals",
+    )
 
     def __init__(self, residuals, static):
         self.residuals = residuals
@@ -184,10 +198,11 @@ class VJP:
         self._out_tree, self._out = static[4:]
 
     def __call__(self, ct: Any) -> Any:
+        """Cotangents of the arguments, from one with the tree of the result."""
         leaves, ct_tree = tree.flatten(ct, is_leaf=lambda x: x is None)
         if ct_tree != self._out_tree:
             raise TreeError(
-                f"vjp: the cotangent is {ct_tree}, the function returned {self._out_tree}",
+                f"vjp: the cotangent is {ct_tree}, the result was {self._out_tree}",
                 rule="the cotangent has the structure of the result",
             )
         avals = [aval for aval, _ in self._out]
@@ -241,9 +256,7 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """
     check_callable(fun, "vjp")
     leaves, in_tree = tree.flatten(list(primals))
-    live = [
-        dtypes.is_inexact(check_array_leaf(x, "vjp").dtype) for x in leaves
-    ]
+    live = [dtypes.is_inexact(check_array_leaf(x, "vjp").dtype) for x in leaves]
     flat = FlatFunction(fun, in_tree, has_aux)
     outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
     outs = list(map(own, outs))
@@ -295,7 +308,10 @@ def jvp(
             f"jvp: primals have the structure {in_tree}, tangents {t_tree}",
             rule="primal and tangent arguments have the same tree structure",
         )
-    ts = [_checked_tangent(x, t, i) for i, (x, t) in enumerate(zip(leaves, ts, strict=True))]
+    ts = [
+        _checked_tangent(x, t, i)
+        for i, (x, t) in enumerate(zip(leaves, ts, strict=True))
+    ]
     flat = FlatFunction(fun, in_tree, has_aux)
     outs, out_ts = jvp_flat(flat, leaves, ts)
     value = tree.unflatten(flat.out_tree, list(map(own, outs)))
@@ -341,9 +357,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """
     check_callable(fun, "linearize")
     leaves, in_tree = tree.flatten(list(primals))
-    live = [
-        dtypes.is_inexact(check_array_leaf(x, "linearize").dtype) for x in leaves
-    ]
+    live = [dtypes.is_inexact(check_array_leaf(x, "linearize").dtype) for x in leaves]
     flat = FlatFunction(fun, in_tree, has_aux)
     outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
     out_avals = [check_array_leaf(x, "linearize") for x in outs]
@@ -355,7 +369,10 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> Any:
                 f"the linearized function got {t_tree}, its primals were {in_tree}",
                 rule="tangents have the structure of the primals",
             )
-        ts = [_checked_tangent(x, t, i) for i, (x, t) in enumerate(zip(leaves, ts, strict=True))]
+        ts = [
+            _checked_tangent(x, t, i)
+            for i, (x, t) in enumerate(zip(leaves, ts, strict=True))
+        ]
         given = [
             zeros(aval_of(x)) if t is None else t
             for x, t, on in zip(leaves, ts, live, strict=True)

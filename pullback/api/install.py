@@ -13,19 +13,34 @@ from typing import Any
 import numpy as np
 
 from pullback.api import arrays
-from pullback.api.arrays import ufuncs
+from pullback.api.arrays import comparisons, contractions, ufuncs
 from pullback.core.value import Array
 
 ACCEPTED = (Array, bool, int, float, complex, np.ndarray, np.generic)
 
-BINARY = {
+ARITHMETIC = {
     "add": ufuncs.add,
     "sub": ufuncs.subtract,
     "mul": ufuncs.multiply,
     "truediv": ufuncs.divide,
+    "floordiv": ufuncs.floor_divide,
+    "mod": ufuncs.remainder,
+    "divmod": ufuncs.divmod,
+    "pow": ufuncs.power,
+    "matmul": contractions.matmul,
+    "and": comparisons.bitwise_and,
+    "or": comparisons.bitwise_or,
+    "xor": comparisons.bitwise_xor,
+    "lshift": comparisons.left_shift,
+    "rshift": comparisons.right_shift,
 }
-UNARY = {
-    "neg": ufuncs.negative,
+ORDER = {
+    "eq": comparisons.equal,
+    "ne": comparisons.not_equal,
+    "lt": comparisons.less,
+    "le": comparisons.less_equal,
+    "gt": comparisons.greater,
+    "ge": comparisons.greater_equal,
 }
 
 
@@ -60,11 +75,10 @@ def reflected(function: Callable) -> Callable:
 
 def install_operators(cls: type) -> None:
     """Put the operators on `cls`."""
-    for name, function in BINARY.items():
+    for name, function in (ARITHMETIC | ORDER).items():
         setattr(cls, f"__{name}__", forward(function))
+    for name, function in ARITHMETIC.items():
         setattr(cls, f"__r{name}__", reflected(function))
-    for name, function in UNARY.items():
-        setattr(cls, f"__{name}__", function)
 
 
 def install_methods(cls: type) -> None:

@@ -11,12 +11,11 @@ from pullback.api.arguments import Chosen, canonical_argnums, check_callable
 from pullback.api.batch import vmap
 from pullback.api.differentiate import jvp, vjp
 from pullback.api.values import check_array_leaf
-from pullback.core import dtype as dtypes
-from pullback.core import tree
+from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import DifferentiationError
 from pullback.ops.shape import reshape
-from pullback.ops.slicing import split
+from pullback.ops.joining import split
 
 
 def jacfwd(
@@ -154,7 +153,9 @@ def _unraveled(y: Any, x: Any, avals: list[ShapedArray], axis: int, argnums) -> 
     """The last axis of `y`, over all of `x`, as a tree like `x` of blocks."""
     shape = y.shape[:axis]
     blocks = _blocks(y, [a.size for a in avals], y.ndim + axis)
-    leaves = [reshape(b, (*shape, *a.shape)) for b, a in zip(blocks, avals, strict=True)]
+    leaves = [
+        reshape(b, (*shape, *a.shape)) for b, a in zip(blocks, avals, strict=True)
+    ]
     out = tree.unflatten(tree.structure(x), leaves)
     return out[0] if isinstance(argnums, int) else tuple(out)
 
@@ -168,5 +169,3 @@ def _row_block(rows: Any, y_leaves: list, i: int) -> Any:
 
 def _blocks(x: Any, sizes: list[int], axis: int) -> list[Any]:
     return [x] if len(sizes) == 1 else list(split(x, sizes, axis))
-
-

@@ -9,8 +9,7 @@ from pullback.compile.array import ArrayImpl
 from pullback.core import tree
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.trace import Tracer
-from pullback.xla import buffers
-from pullback.xla import client as xla_client
+from pullback.xla import buffers, client as xla_client
 
 
 def devices(backend: str = "cpu") -> list[Any]:

@@ -7,8 +7,7 @@ from typing import Any
 from pullback.api.arguments import FlatFunction, check_callable, name_of
 from pullback.api.values import check_array_leaf
 from pullback.compile.static import StaticArguments, argument_names
-from pullback.core import dtype as dtypes
-from pullback.core import tree
+from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo
 from pullback.core.trace import stage

@@ -14,7 +14,7 @@ from pullback.ops.shape import zeros
 
 
 def check_array_leaf(x: Any, what: str) -> ShapedArray:
-    """The aval of a leaf, which must be an array, a number or a type with shape and dtype.
+    """The aval of a leaf: an array, a number, or a type with shape and dtype.
 
     Raises:
       ArgumentTypeError: it is something else.

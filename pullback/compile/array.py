@@ -171,7 +171,7 @@ class ArrayImpl(Array):
         if self.is_deleted():
             return f"Array({self.aval}, deleted)"
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
-            return f"Array({self.aval.shape}, dtype={self.aval.dtype.name})"
+            return _key_repr(self)
         return _repr(self)
 
     def __str__(self) -> str:
@@ -198,14 +198,21 @@ def carrier(dtype: Any) -> np.dtype:
 
 def _repr(x: ArrayImpl) -> str:
     weak = ", weak_type=True" if x.aval.weak_type else ""
-    tail = f", dtype={x.aval.dtype.name}{weak})"
+    tail = f"dtype={x.aval.dtype.name}{weak})"
     value = x.host()
     if value.size == 0 and value.ndim != 1:
-        return f"Array([], shape={value.shape}{tail}"
-    text = np.array2string(value, separator=", ", prefix="Array(", suffix=tail)
-    line = text.rpartition("\n")[2]
-    room = len(line) + len(tail) + ("Array(" not in line) * 0 <= 79
-    return f"Array({text}{tail}" if room else f"Array({text}{tail}"
+        return f"Array([], shape={value.shape}, {tail}"
+    text = np.array2string(value, separator=", ", prefix="Array(", suffix=",")
+    last = text.rpartition("\n")[2]
+    start = "" if "\n" in text else "Array("
+    gap = " " if len(start) + len(last) + len(tail) <= 79 else "\n      "
+    return f"Array({text},{gap}{tail}"
+
+
+def _key_repr(x: ArrayImpl) -> str:
+    """The type of keys, and their words."""
+    words = x.host()[..., None].view(x.aval.dtype.physical_dtype)
+    return f"Array({x.aval.shape}, dtype={x.aval.dtype.name}) overlaying:\n{words}"
 
 
 def _restore(value: np.ndarray, weak_type: bool) -> ArrayImpl:
@@ -227,7 +234,7 @@ def deleted(x: ArrayImpl) -> RuntimeFailure:
 
 
 def from_host(value: np.ndarray, aval: ShapedArray) -> ArrayImpl:
-    """An array of a NumPy value that nobody else will change, in the carrier's dtype."""
+    """An array of a NumPy value, in the carrier's dtype, that nobody else changes."""
     return ArrayImpl(aval, None, value)
 
 

@@ -18,7 +18,7 @@ from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from pullback.core.primitive import Primitive
 from pullback.core.provenance import here
 from pullback.core.trace import Trace, Tracer, install_base, unexpected
-from pullback.ops.host import EXACT
+from pullback.ops.host import is_exact
 
 HOST_SIZE = 1024
 CACHE_SIZE = 8192
@@ -40,6 +40,10 @@ class EagerTrace(Trace):
     __slots__ = ()
 
     def process(self, prim, args, params):
+        """Apply `prim`; see `Trace`."""
+        fact = prim.derivative
+        if type(fact) is Region and fact.run is not None:
+            return fact.run(args, **params)
         avals = []
         for a in args:
             if type(a) is ArrayImpl:
@@ -69,15 +73,17 @@ def _cache_for(prim: Primitive, params: dict) -> dict:
     """Programs of a region live with its body, all others in one bounded cache."""
     if type(prim.derivative) is Region:
         for value in params.values():
-            if isinstance(value, ClosedJaxpr):
-                return value.jaxpr.cache
+            body = value[0] if type(value) is tuple and value else value
+            if isinstance(body, ClosedJaxpr):
+                return body.jaxpr.cache
     return _cache
 
 
 def _new_entry(cache, key, prim, avals, params) -> Entry:
     out = prim.out_avals(avals, params)
     outs = list(out) if prim.multiple_results else [out]
-    host = prim.name in EXACT and all(a.size <= HOST_SIZE for a in (*avals, *outs))
+    small = all(a.size <= HOST_SIZE for a in (*avals, *outs))
+    host = small and is_exact(prim.name, avals)
     if cache is _cache and len(cache) >= CACHE_SIZE:
         cache.clear()
     entry = cache[key] = Entry(out, outs, host)

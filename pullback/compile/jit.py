@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pullback.compile.array import ArrayImpl
 from pullback.compile.eager import EAGER
 from pullback.compile.executable import (
@@ -24,12 +26,13 @@ from pullback.core import config, provenance, tree
 from pullback.core.aval import aval_of, is_array_like
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
-from pullback.core.trace import Tracer, eval_jaxpr, stage, state
+from pullback.core.trace import Tracer, context, eval_jaxpr, stage, state
 from pullback.regions.jit import jit_p
 from pullback.xla import pytree
 from pullback.xla.traceback import capture_traceback, frames_of
 
 MAX_ENTRIES = 4096
+_PLAIN = frozenset({ArrayImpl, np.ndarray, bool, int, float, complex})
 
 tree.on_register(pytree.register)
 
@@ -64,27 +67,22 @@ class JitFunction:
         self._none_static = static.empty
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if state.trace is EAGER and self._none_static:
-            if not kwargs:
-                key: list = [config._local.config or config._default]
-                for a in args:
-                    if type(a) is not ArrayImpl:
-                        break
-                    key.append(a.aval)
-                else:
-                    found = self._flat.get(tuple(key))
-                    if found is not None:
-                        return found([a.buf or a.buffer() for a in args])
-            leaves, treedef = pytree.flatten((args, kwargs))
-            for a in leaves:
-                if type(a) is not ArrayImpl:
-                    break
-            else:
-                avals = [a.aval for a in leaves]
-                settings = config._local.config or config._default
-                found = self._trees.get((settings, treedef, *avals))
-                if found is not None:
-                    return found([a.buf or a.buffer() for a in leaves])
+        """Call the compiled function."""
+        if state.trace is not EAGER or not self._none_static:
+            return self._call(args, kwargs)
+        settings = config._local.config or config._default
+        avals = [a.aval for a in args if type(a) is ArrayImpl]
+        if len(avals) == len(args) and not kwargs:
+            found = self._flat.get((settings, *avals))
+            if found is not None:
+                return found([a.buffer() if a.buf is None else a.buf for a in args])
+            return self._call(args, kwargs)
+        leaves, treedef = pytree.flatten((args, kwargs))
+        if _PLAIN.issuperset(map(type, leaves)):
+            avals = [a.aval if type(a) is ArrayImpl else aval_of(a) for a in leaves]
+            found = self._trees.get((settings, treedef, *avals))
+            if found is not None:
+                return found(_buffers(leaves, avals))
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict) -> Any:
@@ -100,7 +98,7 @@ class JitFunction:
         else:
             program = traced.compiled()
             avals = traced.closed.in_avals
-            outs = program.run(list(map(to_buffer, leaves, avals)))
+            outs = program.run(_buffers(leaves, avals))
             if self._none_static:
                 result = tree.unflatten(traced.out_tree, outs)
                 self._remember(args, kwargs, _finisher(program, result))
@@ -121,20 +119,20 @@ class JitFunction:
         """Make the next call with these types take the fast path."""
         leaves, treedef = pytree.flatten((args, kwargs))
         settings, avals = config.current(), [aval_of(x) for x in leaves]
-        if len(self._trees) >= MAX_ENTRIES:
+        if len(self._trees) + len(self._flat) >= MAX_ENTRIES:
             self._trees.clear()
             self._flat.clear()
-        self._trees[(settings, treedef, *avals)] = finish
-        if not kwargs and len(leaves) == len(args):
-            if all(type(a) is ArrayImpl for a in args):
-                self._flat[(settings, *avals)] = finish
+        if not kwargs and all(type(a) is ArrayImpl for a in args):
+            self._flat[(settings, *avals)] = finish
+        else:
+            self._trees[(settings, treedef, *avals)] = finish
 
     def _traced(self, args: tuple, kwargs: dict) -> tuple[list[Any], Traced]:
         """The flat arguments, and the trace for their types."""
         dynamic, statics = self._static.split(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         avals = [_argument_aval(x, i, self, treedef) for i, x in enumerate(leaves)]
-        key = (config.current(), treedef, statics, *avals)
+        key = (*context(), treedef, statics, *avals)
         traced = self._traces.get(key)
         if traced is None:
             traced = self._stage(treedef, statics, avals)
@@ -183,6 +181,13 @@ class JitFunction:
         return f"<jit of {self._fun!r}>"
 
 
+def _buffers(leaves: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    return [
+        x.buf if type(x) is ArrayImpl and x.buf is not None else to_buffer(x, aval)
+        for x, aval in zip(leaves, avals, strict=True)
+    ]
+
+
 def _finisher(program: Program, result: Any) -> Callable[[list], Any]:
     """What runs the program on buffers and shapes its results like `result`."""
     run = program.run
@@ -217,7 +222,7 @@ def _argument_aval(x: Any, i: int, jitted: JitFunction, treedef):
         name = argument_names(jitted._fun, treedef)[i]
         raise ArgumentTypeError(
             f"{jitted._name}: argument {name} is {x!r} of type {type(x).__name__}",
-            rule="arguments of a compiled function are arrays, numbers, or trees of them",
+            rule="arguments of a compiled function are trees of arrays and numbers",
             fix="mark it static with static_argnums or static_argnames",
         )
     return aval_of(x)

@@ -5,7 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.core import tree
-from pullback.core.errors import ArgumentError, ArgumentTypeError
+from pullback.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    StaticArgumentError,
+)
 
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -82,7 +86,7 @@ class StaticArguments:
         try:
             hash(value)
         except TypeError:
-            raise ArgumentTypeError(
+            raise StaticArgumentError(
                 f"jit of {self._name()}: static {what} is {value!r} of type "
                 f"{type(value).__name__}",
                 rule="static arguments are hashable, because they are part of the key",

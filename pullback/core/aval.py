@@ -55,6 +55,7 @@ class ShapedArray(Aval):
     size: int
 
     def __new__(cls, shape, dtype, weak_type=False, vary=NO_AXES):
+        """The one aval with these properties."""
         key = (shape, dtype, weak_type, vary)
         ref = _interned.get(key)
         found = ref() if ref is not None else None
@@ -78,7 +79,7 @@ class ShapedArray(Aval):
 
     def short(self) -> str:
         """The form of printed jaxprs: `f32[2,3]`, with `{i}` for varying over i."""
-        vary = "{%s}" % ",".join(sorted(self.vary)) if self.vary else ""
+        vary = _braced(self.vary)
         shape = ",".join(map(str, self.shape))
         return f"{dtypes.short_name(self.dtype)}[{shape}]{vary}"
 
@@ -89,7 +90,7 @@ class ShapedArray(Aval):
         return f"ShapedArray({self}{weak})"
 
     def __str__(self) -> str:
-        vary = "{%s}" % ",".join(sorted(self.vary)) if self.vary else ""
+        vary = _braced(self.vary)
         shape = ",".join(map(str, self.shape))
         return f"{dtypes.name(self.dtype)}[{shape}]{vary}"
 
@@ -104,6 +105,10 @@ class ShapedArray(Aval):
 
     def __deepcopy__(self, memo):
         return self
+
+
+def _braced(vary: frozenset[str]) -> str:
+    return "{" + ",".join(sorted(vary)) + "}" if vary else ""
 
 
 def _make(cls, key: tuple) -> ShapedArray:
@@ -160,13 +165,13 @@ def aval_of(x) -> ShapedArray:
     Raises:
       ArgumentTypeError: `x` is none of these.
     """
+    rule = _BY_TYPE.get(type(x))
+    if rule is not None:
+        return rule(x)
     try:
         return x.aval
     except AttributeError:
         pass
-    rule = _BY_TYPE.get(type(x))
-    if rule is not None:
-        return rule(x)
     if isinstance(x, np.generic | np.ndarray):
         return _of_numpy(x)
     if isinstance(x, bool | int | float | complex):

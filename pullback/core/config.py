@@ -8,12 +8,12 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 
 from pullback.core.errors import ArgumentError, ArgumentTypeError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Config:
     """All settings. See `update` for what each one takes."""
 
@@ -28,11 +28,11 @@ _CHOICES = {
     "numpy_dtype_promotion": ("standard", "strict"),
     "default_matmul_precision": (None, "default", "high", "highest", "float32"),
 }
-_interned: dict[Config, Config] = {}
+_interned: dict[tuple, Config] = {}
 
 
 def _intern(value: Config) -> Config:
-    return _interned.setdefault(value, value)
+    return _interned.setdefault(astuple(value), value)
 
 
 def _from_environment() -> Config:

@@ -17,7 +17,7 @@ class Linear:
 
     `transpose`: one rule for all operands, `rule(ct, *operands, **params) -> list` with
     None for operands without a cotangent, or a tuple of rules, one an operand, each
-    `rule(ct, *operands, **params) -> cotangent`, with None for integer operands.
+    `rule(ct, *operands, **params) -> cotangent`; None for integer operands.
     """
 
     transpose: Rule | tuple[Rule | None, ...]
@@ -37,9 +37,9 @@ class Multilinear:
 class Smooth:
     """Differentiable with the given tangents.
 
-    `tangent`: a tuple of rules `rule(t, out, *primals, **params) -> tangent | None`, one
-    an operand, whose results are added; None stands for "linear in this operand", which
-    then has an entry in `transpose`. Or one rule for all operands,
+    `tangent`: a tuple of rules `rule(t, out, *primals, **params) -> tangent | None`,
+    one an operand, whose results are added; None stands for "linear in this operand",
+    which then has an entry in `transpose`. Or one rule for all operands,
     `rule(tangents, out, *primals, **params) -> tangent(s)`.
     `transpose`: rules as in `Multilinear`, by operand.
     """
@@ -53,14 +53,19 @@ class Region:
     """The rules of a primitive that holds jaxprs: transforms of its body.
 
     `jvp(primals, tangents, **params) -> (outs, out_tangents)`.
-    `linearize(primals, live, **params) -> (outs, out_live, linear)`, where `linear` maps
-    the live tangents to the live output tangents; None means: read `jvp`.
+    `linearize(primals, live, **params) -> (outs, out_live, linear)`, where `linear`
+    maps the live tangents to the live output tangents; None means: read `jvp`.
     `transpose(cts, operands, **params) -> cotangents`, None for operands known.
+    `run(args, **params) -> outs`: how to apply it to concrete values without compiling
+    it as a whole (None: it is compiled). `record(args, **params) -> (args, params)`:
+    what an equation holds, when that is not what is bound.
     """
 
     jvp: Rule
     transpose: Rule
     linearize: Rule | None = None
+    run: Rule | None = None
+    record: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)

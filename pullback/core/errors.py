@@ -65,6 +65,10 @@ class ArgumentTypeError(UserError, TypeError):
     """An argument of a Python type that the function does not take."""
 
 
+class StaticArgumentError(UserError, ValueError, TypeError):
+    """A static argument that cannot be part of a key."""
+
+
 class IndexingError(UserError, IndexError):
     """An index that does not fit the array."""
 
@@ -75,6 +79,10 @@ class TreeError(UserError, ValueError, TypeError):
 
 class DifferentiationError(UserError, TypeError):
     """A derivative that does not exist or is not defined for the given types."""
+
+
+class LoopReversalError(DifferentiationError, ValueError):
+    """The reverse-mode derivative of a loop whose length is not known beforehand."""
 
 
 class UnsupportedError(UserError, NotImplementedError):
@@ -103,6 +111,10 @@ class NonConcreteBooleanIndexError(IndexingError):
 
 class UnexpectedTracerError(UserError):
     """A traced value was used after the function that made it had returned."""
+
+
+class UnboundAxisError(UserError, NameError):
+    """An axis name that no enclosing transformation gives."""
 
 
 class RuntimeFailure(PullbackError, RuntimeError):

@@ -156,7 +156,12 @@ class ClosedJaxpr:
 
 def subjaxprs(eqn: JaxprEqn) -> Iterator[Jaxpr]:
     """The jaxprs that the parameters of `eqn` hold."""
-    for value in eqn.params.values():
+    return bodies_of(eqn.params)
+
+
+def bodies_of(params: dict[str, Any]) -> Iterator[Jaxpr]:
+    """The jaxprs among parameters."""
+    for value in params.values():
         for item in value if isinstance(value, tuple | list) else (value,):
             if isinstance(item, ClosedJaxpr):
                 yield item.jaxpr

@@ -23,12 +23,15 @@ class Primitive:
     """One operation.
 
     `name`: JAX's name. `abstract(*avals, **params)`: the result's aval.
-    `reference(*arrays, **params)`: its meaning in NumPy. `lower(b, out, *xs, **params)`:
-    its meaning in StableHLO, written with the emitter `b` (`b.avals_in`: operand avals).
+    `reference(*arrays, **params)`: its meaning in NumPy.
+    `lower(b, out, *xs, **params)`: its meaning in StableHLO, written with the emitter
+    `b`, whose `avals_in` are the types of the operands.
     `derivative`: one fact. `batch(n, xs, ds, **params) -> (out, d)`: with operand i
     carrying an extra axis `ds[i]` of size `n` (None: none). `effects(*avals, **params)`
     and `vary(*avals, **params)`: the effects, and the mesh axes over which the results
     vary; without them: no effect, and the union over the operands.
+    `axis_batch(n, name, xs, ds, **params)`: a collective over the mapped axis `name`;
+    None when it names another axis.
     With `multiple_results` the rules take and return sequences of results.
     """
 
@@ -41,6 +44,7 @@ class Primitive:
     multiple_results: bool = False
     effects: Rule | None = None
     vary: Rule | None = None
+    axis_batch: Rule | None = None
 
     def __post_init__(self):
         if self.name in REGISTRY:

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pullback.core import config
-from pullback.core import dtype as dt
+from pullback.core import config, dtype as dt
 from pullback.core.dtype import DType
 from pullback.core.errors import ArgumentError, DtypeError
 

@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from pullback.core import provenance
+from pullback.core import (
+    config,
+    printer as _printer,  # noqa: F401 - gives jaxprs their repr
+    provenance,
+)
 from pullback.core.aval import aval_of
+from pullback.core.derivative import Region
 from pullback.core.errors import (
     ConcretizationTypeError,
     InternalError,
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
+    UnboundAxisError,
     UnexpectedTracerError,
 )
 from pullback.core.jaxpr import (
@@ -57,13 +63,40 @@ class _Uninstalled(Trace):
 
 
 class _State(threading.local):
-    """Per thread: the interpreter in charge, and the origin to give to equations."""
+    """Per thread: the interpreter in charge, the origin to give to equations, the
+    named axes in scope with their sizes, innermost last, and the name of the axis that
+    a batch rule is mapping.
+    """
 
     trace: Trace = _Uninstalled()
     origin: Origin | None = None
+    axes: tuple[tuple[Any, int], ...] = ()
+    mapped_axis: Any = None
 
 
 state = _State()
+
+
+def context() -> tuple:
+    """What a trace depends on besides its arguments: part of every key."""
+    return config.current(), state.axes
+
+
+def axis_size(name: Any) -> int:
+    """The size of the named axis in scope.
+
+    Raises:
+      UnboundAxisError: there is none of that name.
+    """
+    for known, size in reversed(state.axes):
+        if known == name:
+            return size
+    names = [n for n, _ in state.axes]
+    raise UnboundAxisError(
+        f"unbound axis name: {name}",
+        rule=f"a collective names an axis in scope; in scope are {names}",
+        fix="call the function under vmap with axis_name",
+    )
 
 
 def install_base(trace: Trace) -> None:
@@ -190,9 +223,11 @@ class StageTracer(Tracer):
         self.trace, self.aval, self.var, self.source = trace, var.aval, var, source
 
     def origin(self) -> Origin | None:
+        """Where the value was made."""
         return self.source if isinstance(self.source, Origin) else None
 
     def describe(self) -> str:
+        """The value in words, with the function that it belongs to."""
         info = self.trace.debug_info
         if isinstance(self.source, int):
             argument = info.argument(self.source)
@@ -242,6 +277,10 @@ class StageTrace(Trace):
         return var
 
     def process(self, prim, args, params):
+        """Apply `prim`; see `Trace`."""
+        fact = prim.derivative
+        if type(fact) is Region and fact.record is not None:
+            args, params = fact.record(args, **params)
         invars = [
             a.var if type(a) is StageTracer and a.trace is self else self.constant(a)
             for a in args

@@ -1,1 +1,18 @@
 """interpret, find_nan, peak_memory, explain_cache: look into a program while it runs."""
+
+import importlib
+
+_WHERE = {"interpret": "interpret", "NumpyTrace": "numpy_trace"}
+
+
+def __getattr__(name: str):
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_WHERE)

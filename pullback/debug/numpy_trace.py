@@ -8,7 +8,7 @@ import numpy as np
 from pullback.compile.array import ArrayImpl
 from pullback.core.aval import aval_of
 from pullback.core.trace import Trace, Tracer, unexpected
-from pullback.regions.reference import apply_reference, on_host
+from pullback.regions.reference import apply_reference, host
 
 
 class NumpyTrace(Trace):
@@ -23,7 +23,7 @@ class NumpyTrace(Trace):
         avals = list(map(aval_of, args))
         out = prim.out_avals(avals, params)
         outs = list(out) if prim.multiple_results else [out]
-        values = apply_reference(prim, list(map(on_host, args, avals)), outs, params)
+        values = apply_reference(prim, list(map(host, args, avals)), outs, params)
         boxed = [ArrayImpl(a, None, frozen(v)) for v, a in zip(values, outs, strict=True)]
         return boxed if prim.multiple_results else boxed[0]
 

@@ -1,14 +1,12 @@
 """Contraction family: sums of products over shared axes."""
 
-from collections.abc import Sequence
 from enum import Enum
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from pullback.core import config
-from pullback.core import dtype as dtypes
+from pullback.core import config, dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.derivative import Multilinear
 from pullback.core.errors import ArgumentError, ShapeError

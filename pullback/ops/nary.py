@@ -21,6 +21,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "complex": dtypes.is_complex,
     "int": dtypes.is_integer,
     "bool": dtypes.is_bool,
+    "key": dtypes.is_key,
 }
 INEXACT = ("float", "complex")
 NUMERIC = ("float", "complex", "int")
@@ -76,8 +77,10 @@ def check_kind(name: str, dtype, accepts: Sequence[str]) -> None:
         )
 
 
-def abstract_rule(name: str, accepts: Sequence[str], result=None) -> Callable:
-    """The type rule of an elementwise primitive. `result(dtype)`: the result's dtype."""
+def abstract_rule(
+    name: str, accepts: Sequence[str], result=None, check=None
+) -> Callable:
+    """The type rule of an elementwise primitive; arguments as those of `nary`."""
 
     def abstract(*avals, **params):
         first = avals[0]
@@ -86,6 +89,8 @@ def abstract_rule(name: str, accepts: Sequence[str], result=None) -> Callable:
         else:
             shape, dtype = joint_shape(name, avals), joint_dtype(name, avals)
         check_kind(name, dtype, accepts)
+        if check is not None:
+            check(first, **params)
         weak = first.weak_type and all(a.weak_type for a in avals)
         if result is not None:
             dtype = result(dtype)
@@ -95,9 +100,7 @@ def abstract_rule(name: str, accepts: Sequence[str], result=None) -> Callable:
     return abstract
 
 
-def align(
-    n: int, xs: Sequence[Any], ds: Sequence[int | None]
-) -> tuple[list[Any], int]:
+def align(n: int, xs: Sequence[Any], ds: Sequence[int | None]) -> tuple[list[Any], int]:
     """Operands with their batch axes at one place, ready for an elementwise bind."""
     avals = list(map(aval_of, xs))
     ranks = [a.ndim - (d is not None) for a, d in zip(avals, ds, strict=True)]
@@ -172,6 +175,7 @@ def nary(
     emit: Callable,
     derivative: Derivative,
     result: Callable | None = None,
+    check: Callable | None = None,
 ) -> Primitive:
     """An elementwise primitive.
 
@@ -182,6 +186,7 @@ def nary(
       emit: `emit(b, *xs, **params)`, the StableHLO operation on equal shapes.
       derivative: its derivative fact.
       result: the dtype of the result from that of the operands (None: the same).
+      check: `check(aval, **params)` raises where parameters do not fit the operands.
     """
 
     def batch(n, xs, ds, **params):
@@ -192,7 +197,7 @@ def nary(
 
     prim = Primitive(
         name,
-        abstract=abstract_rule(name, accepts, result),
+        abstract=abstract_rule(name, accepts, result, check),
         reference=quiet(reference),
         lower=lower_rule(emit),
         derivative=derivative,

@@ -169,6 +169,29 @@ def agree(name: str, x: Any, y: Any) -> tuple[Any, Any, Any]:
     return x, y, aval_of(x).dtype
 
 
+def agree_inexact(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """As `inexact_operands` of two. Quick where nothing is to be done."""
+    try:
+        aval = x.aval
+        if aval is y.aval and aval.dtype in dtypes.INEXACT:
+            return x, y
+    except AttributeError:
+        pass
+    x, y = inexact_operands(name, x, y)
+    return x, y
+
+
+def inexact(name: str, x: Any) -> Any:
+    """One operand, converted to floating if it is an integer or boolean."""
+    try:
+        if x.aval.dtype in dtypes.INEXACT:
+            return x
+    except AttributeError:
+        x = as_operand(name, x)
+    aval = aval_of(x)
+    return to_dtype(x, dtypes.to_inexact(aval.dtype), aval.weak_type)
+
+
 def inexact_operands(name: str, *xs: Any) -> list[Any]:
     """As `operands`, with integers and booleans converted to floating."""
     xs = [as_operand(name, x) for x in xs]

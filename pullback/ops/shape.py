@@ -368,9 +368,7 @@ def _sum_lower(b, out, x, *, axes):
     zero = b.constant(np.zeros((), f32), ShapedArray((), f32))
     wide = b.convert(aval.update(dtype=f32), x)
     wide_out = out.update(dtype=f32)
-    total = b.reduce(
-        [wide_out], [wide], [zero], axes, lambda b, p, q: [b.add(p, q)]
-    )
+    total = b.reduce([wide_out], [wide], [zero], axes, lambda b, p, q: [b.add(p, q)])
     return b.convert(out, total[0])
 
 

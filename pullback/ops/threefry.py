@@ -123,7 +123,7 @@ def emit_join(b, shape: tuple[int, ...], low, high):
 
 
 def emit_blocks(b, keys, shape: tuple[int, ...], counted: int) -> list[Any]:
-    """As `key_blocks`: the last `counted` axes of `shape` count, the others are keys'."""
+    """As `key_blocks`, for a result of `shape` whose last `counted` axes count."""
     words = ShapedArray(shape, WORD)
     lead = len(shape) - counted
     halves = emit_words(b, shape[:lead], keys)

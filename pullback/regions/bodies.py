@@ -5,11 +5,12 @@ no constants: what a function closes over travels as leading operands.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from pullback.core.aval import aval_of
-from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
-from pullback.core.trace import eval_jaxpr, stage
+from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, consts_as_inputs
+from pullback.core.trace import eval_jaxpr, stage, state
 from pullback.ops.shape import zeros
 from pullback.transforms.dce import dce_jaxpr
 from pullback.transforms.jvp import jvp_flat
@@ -58,6 +59,25 @@ def closed(fun: Callable, in_avals: Sequence[Any], like: ClosedJaxpr) -> ClosedJ
     """`fun` as a closed jaxpr, dead code dropped; concrete constants stay in it."""
     jaxpr, consts = stage(fun, in_avals, like.debug_info)
     return ClosedJaxpr(dce_jaxpr(jaxpr)[0], consts)
+
+
+def reordered(
+    body: ClosedJaxpr, ins: Sequence[int], outs: Sequence[int] | None = None
+) -> ClosedJaxpr:
+    """The body with argument `ins[k]` and result `outs[k]` at place k; not cached."""
+    jaxpr = body.jaxpr
+    results = jaxpr.outvars if outs is None else [jaxpr.outvars[i] for i in outs]
+    new = jaxpr.replace(invars=[jaxpr.invars[i] for i in ins], outvars=results)
+    return ClosedJaxpr(new, body.consts)
+
+
+def reading(jaxpr: Jaxpr, marked: Sequence[bool]) -> set[Any]:
+    """The variables whose values depend on a marked argument."""
+    found = set(compress(jaxpr.invars, marked))
+    for eqn in jaxpr.eqns:
+        if any(v in found for v in eqn.invars if type(v) is not Literal):
+            found.update(eqn.outvars)
+    return found
 
 
 def run(body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
@@ -121,24 +141,21 @@ def _split(body: ClosedJaxpr, live, want) -> Linearized:
         outs, tangent, res, out_live = linearize_flat(
             lambda *xs: run(body, xs), args, live, want
         )
-        found.update(tangent=tangent, out_live=out_live, n_out=len(outs))
+        found.update(tangent=tangent, out_live=out_live)
         return [*outs, *res]
 
     jaxpr, consts = stage(forward, body.in_avals, body.debug_info)
-    n_out = found["n_out"]
-    jaxpr, _ = dce_jaxpr(jaxpr)
+    n_out = len(body.jaxpr.outvars)
+    tangent, read = dce_jaxpr(consts_as_inputs(found["tangent"]))
+    n_res = len(jaxpr.outvars) - n_out
+    read[n_res:] = [True] * (len(read) - n_res)
+    tangent = tangent.replace(invars=list(compress(tangent.invars, read)))
+    used = [*jaxpr.outvars[:n_out], *compress(jaxpr.outvars[n_out:], read)]
+    jaxpr, _ = dce_jaxpr(jaxpr.replace(outvars=used))
     kept, residuals = _forwarded(jaxpr, n_out)
     jaxpr = jaxpr.replace(outvars=[*jaxpr.outvars[:n_out], *kept])
-    tangent: Jaxpr = found["tangent"]
-    tangent, _ = dce_jaxpr(tangent)
-    as_inputs = tangent.replace(
-        constvars=[], invars=[*tangent.constvars, *tangent.invars]
-    )
     return Linearized(
-        ClosedJaxpr(jaxpr, consts),
-        ClosedJaxpr(as_inputs),
-        residuals,
-        found["out_live"],
+        ClosedJaxpr(jaxpr, consts), ClosedJaxpr(tangent), residuals, found["out_live"]
     )
 
 
@@ -162,15 +179,20 @@ def _forwarded(jaxpr: Jaxpr, n_out: int) -> tuple[list, list[tuple[str, int]]]:
 
 
 def transpose_body(
-    body: ClosedJaxpr, linear: tuple[bool, ...], ct_live: tuple[bool, ...]
+    body: ClosedJaxpr,
+    linear: tuple[bool, ...],
+    ct_live: tuple[bool, ...],
+    want: tuple[bool, ...] | None = None,
 ) -> tuple[ClosedJaxpr, list[bool]]:
     """The body backwards: known arguments, then live cotangents -> live cotangents.
 
-    Also says which linear arguments get a cotangent.
+    Also says which linear arguments get a cotangent. `want[k]`: give that of linear
+    argument k even where it is zero.
     """
 
     def make():
         ct_given: list[bool] = []
+        ins = [a for a, lin in zip(body.in_avals, linear, strict=True) if lin]
 
         def fun(*args):
             given = iter(args)
@@ -178,6 +200,11 @@ def transpose_body(
             cts = [next(given) if on else None for on in ct_live]
             back = backward(body.jaxpr, body.consts, known, cts)
             back = [ct for ct, lin in zip(back, linear, strict=True) if lin]
+            if want is not None:
+                back = [
+                    zeros(a.strong()) if ct is None and w else ct
+                    for ct, a, w in zip(back, ins, want, strict=True)
+                ]
             ct_given[:] = [ct is not None for ct in back]
             return [ct for ct in back if ct is not None]
 
@@ -185,7 +212,7 @@ def transpose_body(
         outs = [a for a, on in zip(body.out_avals, ct_live, strict=True) if on]
         return closed(fun, [*avals, *outs], body), ct_given
 
-    return cached(body, ("transpose", linear, ct_live), make)
+    return cached(body, ("transpose", linear, ct_live, want), make)
 
 
 def batch_body(
@@ -193,21 +220,22 @@ def batch_body(
     n: int,
     mapped: tuple[bool, ...],
     want: tuple[bool, ...] | bool = False,
-    axis_name: Any = None,
 ) -> tuple[ClosedJaxpr, list[bool]]:
     """The body over a leading axis of the mapped arguments; which results have one.
 
+    The axis has the name of the one that the batch rule in progress is mapping.
+
     `want`: which results get the axis even where they do not depend on it.
     """
+
+    axis_name = state.mapped_axis
 
     def make():
         out_mapped: list[bool] = []
 
         def fun(*args):
             ds = [0 if m else None for m in mapped]
-            outs, out_ds = vmap_flat(
-                lambda *xs: run(body, xs), n, args, ds, axis_name
-            )
+            outs, out_ds = vmap_flat(lambda *xs: run(body, xs), n, args, ds, axis_name)
             force = [want] * len(outs) if isinstance(want, bool) else want
             out_mapped[:] = [
                 d is not None or w for d, w in zip(out_ds, force, strict=True)

@@ -1,11 +1,10 @@
-"""The call of a traced function: compiled on its own when run, kept when transformed."""
+"""The call of a traced function: one equation, kept as such by transformations."""
 
 from typing import Any
 
-from pullback.core.aval import aval_of
 from pullback.core.derivative import Region
 from pullback.core.errors import InternalError
-from pullback.core.jaxpr import ClosedJaxpr, DropVar, JaxprEqn
+from pullback.core.jaxpr import ClosedJaxpr, JaxprEqn
 from pullback.core.primitive import Primitive
 from pullback.ops.shape import moveaxis
 from pullback.regions.bodies import (
@@ -80,7 +79,7 @@ def _lower(b, outs, *xs, jaxpr, name):
     return b.call_body(jaxpr, name, xs)
 
 
-def _dce(used: list[bool], eqn: JaxprEqn) -> JaxprEqn | None:
+def dce_call(used: list[bool], eqn: JaxprEqn) -> JaxprEqn | None:
     """Drop unused results of the body, and operands that the rest does not read."""
     old: ClosedJaxpr = eqn.params["jaxpr"]
     if all(used):
@@ -109,4 +108,4 @@ jit_p = Primitive(
     multiple_results=True,
     effects=lambda *avals, jaxpr, name: jaxpr.effects,
 )
-RULES["jit"] = _dce
+RULES["jit"] = dce_call

@@ -1,10 +1,12 @@
-"""Programs in NumPy: each equation from the reference of its primitive.
+"""Bodies in NumPy: every equation by its primitive's `reference`.
 
-The meaning of bodies, for the references of the primitives that hold them. Values are
-NumPy arrays; a PRNG key is one 64-bit word.
+What the references of regions are made of, and an oracle for compiled programs. Values
+are NumPy arrays throughout; PRNG keys are the words that carry them.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,61 +14,74 @@ import numpy as np
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import InternalError
-from pullback.core.jaxpr import ClosedJaxpr, Literal
+from pullback.core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 
-_KEY = np.dtype(np.uint64)
+KEY_WORD = np.dtype(np.uint64)
+Observer = Callable[[JaxprEqn, list[np.ndarray]], None]
 
 
-def run_reference(body: ClosedJaxpr, *arrays: np.ndarray) -> list[np.ndarray]:
+class _Watch(threading.local):
+    observe: Observer | None = None
+
+
+_watch = _Watch()
+
+
+@contextmanager
+def observed(observe: Observer | None) -> Iterator[None]:
+    """Call `observe(eqn, results)` after each equation, those of bodies included."""
+    saved, _watch.observe = _watch.observe, observe
+    try:
+        yield
+    finally:
+        _watch.observe = saved
+
+
+def run_reference(body: ClosedJaxpr, *args: Any) -> list[np.ndarray]:
     """The results of `body` on NumPy arrays."""
     jaxpr = body.jaxpr
-    env: dict = {}
-    for var, x in zip(jaxpr.constvars, body.consts, strict=True):
-        env[var] = on_host(x, var.aval)
-    env.update(zip(jaxpr.invars, arrays, strict=True))
-
-    def read(v):
-        return on_host(v.val, v.aval) if type(v) is Literal else env[v]
-
+    env: dict[Var, np.ndarray] = {}
+    for var, x in zip(
+        [*jaxpr.constvars, *jaxpr.invars], [*body.consts, *args], strict=True
+    ):
+        env[var] = host(x, var.aval)
     for eqn in jaxpr.eqns:
+        values = [_read(env, v) for v in eqn.invars]
         outs = [v.aval for v in eqn.outvars]
-        values = apply_reference(
-            eqn.primitive, list(map(read, eqn.invars)), outs, eqn.params
-        )
-        env.update(zip(eqn.outvars, values, strict=True))
-    return list(map(read, jaxpr.outvars))
-
-
-def on_host(x: Any, aval: ShapedArray) -> np.ndarray:
-    """A concrete value as a NumPy array of the dtype that carries it."""
-    host = getattr(x, "host", None)
-    return host() if host is not None else np.asarray(x, dtype=carried_by(aval))
-
-
-def carried_by(aval: ShapedArray) -> np.dtype:
-    """The NumPy dtype of the values of a type."""
-    return _KEY if isinstance(aval.dtype, dtypes.ExtendedDType) else aval.dtype
+        results = apply_reference(eqn.primitive, values, outs, eqn.params)
+        env.update(zip(eqn.outvars, results, strict=True))
+        if _watch.observe is not None:
+            _watch.observe(eqn, results)
+    return [_read(env, v) for v in jaxpr.outvars]
 
 
 def apply_reference(
-    prim, args: Sequence[np.ndarray], outs: Sequence[ShapedArray], params: dict
+    prim, values: Sequence[np.ndarray], outs: Sequence[ShapedArray], params: dict
 ) -> list[np.ndarray]:
-    """The results of one primitive, cast to the types that its abstract rule gave.
+    """The results of one primitive, in the dtypes that its abstract rule gave.
 
     Raises:
       InternalError: the reference and the abstract rule disagree on a shape or on the
         number of results.
     """
-    values = prim.reference(*args, **params)
-    values = list(values) if prim.multiple_results else [values]
-    shapes = [np.shape(v) for v in values]
+    results = prim.reference(*values, **params)
+    results = list(results) if prim.multiple_results else [results]
+    shapes = [np.shape(y) for y in results]
     if shapes != [a.shape for a in outs]:
         want = ", ".join(a.short() for a in outs)
         raise InternalError(
             f"{prim.name}: its reference gives shapes {shapes}, its abstract rule {want}"
         )
     with np.errstate(all="ignore"):
-        return [
-            np.asarray(v).astype(carried_by(a), copy=False)
-            for v, a in zip(values, outs, strict=True)
-        ]
+        return [host(y, a) for y, a in zip(results, outs, strict=True)]
+
+
+def host(x: Any, aval: Any) -> np.ndarray:
+    """A value as a NumPy array of the dtype that carries `aval`."""
+    value = x.host() if hasattr(x, "host") else x
+    key = isinstance(aval.dtype, dtypes.ExtendedDType)
+    return np.asarray(value, KEY_WORD if key else aval.dtype)
+
+
+def _read(env: dict[Var, np.ndarray], v: Any) -> np.ndarray:
+    return host(v.val, v.aval) if type(v) is Literal else env[v]

@@ -1,1 +1,1 @@
-"""jvp, linearize, transpose, vmap, partial evaluation, dce: each reads one field of a primitive."""
+"""jvp, linearize, transpose, vmap and dce: each reads one field of a primitive."""

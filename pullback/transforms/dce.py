@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pullback.core.jaxpr import DropVar, Jaxpr, JaxprEqn, Literal, Var, effects_of
+from pullback.core.jaxpr import Atom, DropVar, Jaxpr, JaxprEqn, Literal, effects_of
 
 # Primitives that hold jaxprs may drop unused results and operands of their bodies:
 # rule(used_outputs, eqn) -> equation or None. Filled by `pullback.regions`.
@@ -16,10 +16,8 @@ def dce_jaxpr(
 
     Returns the jaxpr, all of its arguments kept, and which arguments it reads.
     """
-    outvars = [
-        v for i, v in enumerate(jaxpr.outvars) if used is None or used[i]
-    ]
-    live = {v for v in outvars if type(v) is not Literal}
+    outvars = [v for i, v in enumerate(jaxpr.outvars) if used is None or used[i]]
+    live: set[Atom] = {v for v in outvars if type(v) is not Literal}
     eqns: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         if not eqn.effects and live.isdisjoint(eqn.outvars):
@@ -29,14 +27,11 @@ def dce_jaxpr(
             eqns.append(kept)
             live.update(v for v in kept.invars if type(v) is not Literal)
     eqns.reverse()
-    constvars = jaxpr.constvars
-    out = jaxpr.replace(
-        constvars=constvars, outvars=outvars, eqns=eqns, effects=effects_of(eqns)
-    )
+    out = jaxpr.replace(outvars=outvars, eqns=eqns, effects=effects_of(eqns))
     return out, [v in live for v in jaxpr.invars]
 
 
-def _trim(eqn: JaxprEqn, live: set[Var]) -> JaxprEqn | None:
+def _trim(eqn: JaxprEqn, live: set[Atom]) -> JaxprEqn | None:
     used = [v in live for v in eqn.outvars]
     rule = RULES.get(eqn.primitive.name)
     if rule is not None:

@@ -12,10 +12,10 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.derivative import Linear, Multilinear, NotDifferentiable, Region
 from pullback.core.errors import DifferentiationError
-from pullback.core.provenance import here
+from pullback.core.provenance import Origin, here
 from pullback.core.trace import Trace, Tracer, state
-from pullback.ops.shape import zeros
 from pullback.ops.elementwise import add_any
+from pullback.ops.shape import zeros
 
 
 class JVPTracer(Tracer):
@@ -28,10 +28,12 @@ class JVPTracer(Tracer):
         self.aval = aval_of(primal)
 
     def concrete(self) -> Any:
+        """The primal value, where it is known."""
         value = self.primal
         return value.concrete() if isinstance(value, Tracer) else value
 
     def origin(self):
+        """Where the primal value was made."""
         value = self.primal
         return value.origin() if isinstance(value, Tracer) else None
 
@@ -46,6 +48,7 @@ class JVPTrace(Trace):
         self.step = step
 
     def process(self, prim, args, params):
+        """Apply `prim`; see `Trace`."""
         primals, ts, live = [], [], False
         for a in args:
             if type(a) is JVPTracer and a.trace is self:
@@ -60,23 +63,22 @@ class JVPTrace(Trace):
         try:
             if not live:
                 return self.parent.process(prim, primals, params)
-            state.origin = origin or here()
-            outs, out_ts = self.apply(prim, primals, ts, params)
+            state.origin = born = origin or here()
+            outs, out_ts = self.apply(prim, primals, ts, params, born.step(self.step))
         finally:
             state.trace, state.origin = saved, origin
         if prim.multiple_results:
             return list(map(self.wrap, outs, out_ts))
         return self.wrap(outs, out_ts)
 
-    def apply(self, prim, primals, ts, params):
+    def apply(self, prim, primals, ts, params, derived: Origin) -> tuple[Any, Any]:
         """Results and their tangents; `state.trace` is the parent."""
         fact = prim.derivative
         if type(fact) is Region:
-            state.origin = state.origin.step(self.step)
+            state.origin = derived
             return self.region(fact, primals, ts, params)
         outs = self.parent.process(prim, primals, params)
-        state.trace = self.tangents
-        state.origin = state.origin.step(self.step)
+        state.trace, state.origin = self.tangents, derived
         return outs, tangent_out(prim, outs, primals, ts, params)
 
     def region(self, fact: Region, primals, ts, params):

@@ -26,6 +26,7 @@ class TangentTrace(StageTrace):
         self.parent = parent
 
     def process(self, prim, args, params):
+        """Apply `prim`; see `Trace`."""
         for a in args:
             if type(a) is StageTracer and a.trace is self:
                 return super().process(prim, args, params)
@@ -42,6 +43,7 @@ class LinearizeTrace(JVPTrace):
     __slots__ = ()
 
     def region(self, fact: Region, primals, ts, params):
+        """Its own rule for linearizing, or its jvp with recorded tangents."""
         if fact.linearize is None:
             state.trace = self.tangents
             return fact.jvp(primals, ts, **params)

@@ -10,7 +10,7 @@ from typing import Any
 from pullback.core.aval import aval_of
 from pullback.core.derivative import Linear, Multilinear, Region, Smooth
 from pullback.core.errors import InternalError
-from pullback.core.jaxpr import Jaxpr, JaxprEqn, Literal, Var
+from pullback.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
 from pullback.core.trace import state
 from pullback.ops.elementwise import add_any
 
@@ -58,7 +58,7 @@ def _forward(jaxpr: Jaxpr, known: dict, linear: set) -> list[JaxprEqn]:
 
 
 def _back(jaxpr: Jaxpr, eqns, known: dict, cotangents) -> list[Any]:
-    cts: dict[Var, Any] = {}
+    cts: dict[Atom, Any] = {}
     outer = state.origin
     for var, ct in zip(jaxpr.outvars, cotangents, strict=True):
         if ct is not None and type(var) is not Literal and var not in known:
@@ -71,15 +71,13 @@ def _back(jaxpr: Jaxpr, eqns, known: dict, cotangents) -> list[Any]:
         operands = [
             v.val if type(v) is Literal else known.get(v, v) for v in eqn.invars
         ]
-        for var, ct in zip(
-            eqn.invars, _transposed(eqn, ct_out, operands), strict=True
-        ):
+        for var, ct in zip(eqn.invars, _transposed(eqn, ct_out, operands), strict=True):
             if ct is not None and type(var) is not Literal and var not in known:
                 _accumulate(cts, var, ct)
     return [cts.get(v) for v in jaxpr.invars]
 
 
-def _accumulate(cts: dict, var: Var, ct: Any) -> None:
+def _accumulate(cts: dict, var: Atom, ct: Any) -> None:
     old = cts.get(var)
     cts[var] = ct if old is None else add_any(old, ct)
 
@@ -91,18 +89,18 @@ def _transposed(eqn: JaxprEqn, ct_out: list, operands: list) -> Sequence[Any]:
     match fact:
         case Region(transpose=rule):
             return rule(ct, operands, **eqn.params)
-        case Linear(transpose=rules) if callable(rules):
-            return rules(ct, *operands, **eqn.params)
         case Linear(transpose=rules) | Multilinear(transpose=rules):
-            pick = rules.__getitem__
+            if callable(rules):
+                return rules(ct, *operands, **eqn.params)
+            by_operand = dict(enumerate(rules))
         case Smooth(transpose=rules):
-            pick = rules.get
+            by_operand = rules
         case _:
             raise InternalError(f"transpose of {prim.name}, which is not linear")
     cts: list[Any] = [None] * len(operands)
     for i, x in enumerate(operands):
         if isinstance(x, Var):
-            rule = pick(i)
+            rule = by_operand.get(i)
             if rule is None:
                 raise InternalError(f"{prim.name} is not linear in operand {i}")
             cts[i] = rule(ct, *operands, **eqn.params)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.core.aval import aval_of
+from pullback.core.jaxpr import Jaxpr, bodies_of
 from pullback.core.provenance import here
 from pullback.core.trace import Trace, Tracer, state
 from pullback.ops.shape import broadcast_to_axis, moveaxis
@@ -23,7 +24,24 @@ class BatchTracer(Tracer):
         self.aval = aval.update(shape=aval.shape[:d] + aval.shape[d + 1 :])
 
     def origin(self):
+        """Where the primal value was made."""
         return self.val.origin() if isinstance(self.val, Tracer) else None
+
+
+def _names_axis(prim, params: dict[str, Any], name: Any) -> bool:
+    """Whether an application, or an equation in its bodies, is over the axis `name`."""
+    if prim.axis_batch is not None:
+        return name == params.get("axis_name") or name in params.get("axes", ())
+    return any(_body_names_axis(body, name) for body in bodies_of(params))
+
+
+def _body_names_axis(body: Jaxpr, name: Any) -> bool:
+    key = ("names axis", name)
+    if key not in body.cache:
+        body.cache[key] = any(
+            _names_axis(eqn.primitive, eqn.params, name) for eqn in body.eqns
+        )
+    return body.cache[key]
 
 
 class BatchTrace(Trace):
@@ -36,6 +54,7 @@ class BatchTrace(Trace):
         self.size, self.axis_name = size, axis_name
 
     def process(self, prim, args, params):
+        """Apply `prim`; see `Trace`."""
         vals, ds, mapped = [], [], False
         for a in args:
             if type(a) is BatchTracer and a.trace is self:
@@ -48,15 +67,28 @@ class BatchTrace(Trace):
         origin = state.origin
         state.trace = self.parent
         try:
-            if not mapped:
+            named = self.axis_name is not None and _names_axis(
+                prim, params, self.axis_name
+            )
+            if not mapped and not named:
                 return self.parent.process(prim, vals, params)
             state.origin = (origin or here()).step("vmap")
-            out, d = prim.batch(self.size, vals, ds, **params)
+            out, d = self.apply(prim, vals, ds, params, named)
         finally:
             state.trace, state.origin = self, origin
         if prim.multiple_results:
             return list(map(self.wrap, out, d))
         return self.wrap(out, d)
+
+    def apply(self, prim, vals, ds, params, named: bool):
+        """Results and their batch axes; `state.trace` is the parent."""
+        if named and prim.axis_batch is not None:
+            return prim.axis_batch(self.size, self.axis_name, vals, ds, **params)
+        outer, state.mapped_axis = state.mapped_axis, self.axis_name
+        try:
+            return prim.batch(self.size, vals, ds, **params)
+        finally:
+            state.mapped_axis = outer
 
     def wrap(self, x, d):
         """A tracer, or the bare value when it is not mapped."""
@@ -77,11 +109,13 @@ def vmap_flat(
     parent = state.trace
     trace = BatchTrace(parent, size, axis_name)
     ins = list(map(trace.wrap, args, ds))
-    state.trace = trace
+    state.trace, axes = trace, state.axes
+    if axis_name is not None:
+        state.axes = (*axes, (axis_name, size))
     try:
         outs = list(fun(*ins))
     finally:
-        state.trace = parent
+        state.trace, state.axes = parent, axes
         trace.alive = False
     mine = [type(x) is BatchTracer and x.trace is trace for x in outs]
     vals = [x.val if m else x for x, m in zip(outs, mine, strict=True)]

@@ -72,7 +72,11 @@ def operand(master: Any, dtype: str) -> Any:
     """
     if hasattr(master, "aval") or not isinstance(master, np.ndarray):
         return master
-    target = dtypes.parse(dtype)
+    with np.errstate(all="ignore"):
+        return _cast(master, dtypes.parse(dtype))
+
+
+def _cast(master: np.ndarray, target) -> np.ndarray:
     kind = master.dtype.str[1:]
     if kind == "f8":
         return _from_float(master, target)
@@ -95,8 +99,10 @@ def _from_float(master: np.ndarray, target) -> np.ndarray:
 
 def member(x: Any, k: int, roll: bool) -> Any:
     """The k-th member of a batch made of an operand: other values of the same kind."""
-    if hasattr(x, "aval") or k == 0:
+    if k == 0:
         return x
+    if hasattr(x, "aval"):  # PRNG keys: words of 64 bits
+        return type(x)(x.aval, None, x.host() + np.uint64(k))
     if dtypes.is_bool(x.dtype):
         return np.roll(x, k) if x.size > 1 else x ^ bool(k % 2)
     if dtypes.is_integer(x.dtype):

@@ -1,0 +1,3 @@
+"""Functions of SciPy that transform."""
+
+from pullback.scipy import special as special
