@@ -121,6 +121,16 @@ def train(images, labels, epochs, console):
 # ---- questions to a trained model
 
 
+def dot(v, w):
+    """The inner product of two trees of arrays."""
+    return sum(tree.leaves(tree.map(lambda a, b: pnp.sum(a * b), v, w)))
+
+
+def length(v):
+    """The Euclidean norm of a tree of arrays."""
+    return pnp.sqrt(dot(v, v))
+
+
 @jit
 def gradient_norms(params, images, labels):
     """How hard each image pulls at the parameters."""
@@ -131,39 +141,31 @@ def gradient_norms(params, images, labels):
     return vmap(norm)(images, labels)
 
 
-def length(vector):
-    """The Euclidean norm of a tree of arrays."""
-    return pnp.sqrt(dot(vector, vector))
-
-
-def dot(v, w):
-    """The inner product of two trees of arrays."""
-    return sum(tree.leaves(tree.map(lambda a, b: pnp.sum(a * b), v, w)))
-
-
 @jit
 def sharpest(params, images, labels):
-    """The Hessian's largest eigenvalue, and how far it is from exact.
+    """The Hessian's largest eigenvalue a, and |H v - a v| / a for its unit vector v.
 
-    Power iteration on products of the Hessian with a vector, H v: the derivative of the
-    gradient along v. The residual is |H v - a v| / |a| for the unit vector v found.
+    Power iteration needs only products H v: the derivative of the gradient along v.
     """
 
+    def slope(params):
+        return grad(mean_loss)(params, images, labels)
+
     def hessian_times(v):
-        slope = grad(lambda p: mean_loss(p, images, labels))
         return jvp(slope, (params,), (v,))[1]
 
-    def step(v, _):
-        w = hessian_times(v)
-        return tree.map(lambda leaf: leaf / length(w), w), None
+    def unit(v):
+        size = length(v)
+        return tree.map(lambda leaf: leaf / size, v)
 
-    start = tree.map(pnp.ones_like, params)
-    start = tree.map(lambda leaf: leaf / length(start), start)
-    v, _ = lax.scan(step, start, length=200)
+    def step(v, _):
+        return unit(hessian_times(v)), None
+
+    v, _ = lax.scan(step, unit(tree.map(pnp.ones_like, params)), length=200)
     product = hessian_times(v)
     value = dot(v, product)
     rest = tree.map(lambda p, leaf: p - value * leaf, product, v)
-    return value, length(rest) / pnp.abs(value)
+    return value, length(rest) / value
 
 
 def main():

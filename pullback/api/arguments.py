@@ -1,10 +1,17 @@
-"""Choosing arguments, and flat functions of leaves from functions of trees."""
+"""Arguments and results at the border: leaves that are arrays, flat functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pullback.core import tree
+import numpy as np
+
+from pullback.compile.array import ArrayImpl
+from pullback.compile.eager import concrete
+from pullback.core import dtype as dtypes, tree
+from pullback.core.aval import ShapedArray, aval_of, is_array_like
 from pullback.core.errors import ArgumentTypeError
+from pullback.core.trace import Tracer
+from pullback.ops.shape import zeros
 
 
 def check_callable(fun: Any, what: str) -> None:
@@ -76,15 +83,53 @@ class FlatFunction:
         """Call with trees made of `leaves`; returns the leaves of the result."""
         out = self.fun(*self.in_tree.unflatten(leaves))
         if self.has_aux:
-            out = self._take_aux(out)
+            out, self.aux = split_aux(self.fun, out)
         flat, self.out_tree = tree.flatten(out)
         return flat
 
-    def _take_aux(self, out: Any) -> Any:
-        if not (isinstance(out, tuple | list) and len(out) == 2):
-            raise ArgumentTypeError(
-                f"{name_of(self.fun)} returned {type(out).__name__} with has_aux=True",
-                rule="with has_aux a function returns a pair (result, auxiliary data)",
-            )
-        out, self.aux = out
-        return out
+
+def split_aux(fun: Callable, out: Any) -> tuple[Any, Any]:
+    """The result and the auxiliary data of a function called with `has_aux`.
+
+    Raises:
+      ArgumentTypeError: it did not return a pair.
+    """
+    if not (isinstance(out, tuple | list) and len(out) == 2):
+        raise ArgumentTypeError(
+            f"{name_of(fun)} returned {type(out).__name__} with has_aux=True",
+            rule="with has_aux a function returns a pair (result, auxiliary data)",
+        )
+    return out[0], out[1]
+
+
+def check_array_leaf(x: Any, what: str) -> ShapedArray:
+    """The aval of a leaf: an array, a number, or a type with shape and dtype.
+
+    Raises:
+      ArgumentTypeError: it is something else.
+    """
+    if is_array_like(x):
+        return aval_of(x)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(tuple(x.shape), dtypes.canonicalize(x.dtype))
+    raise ArgumentTypeError(
+        f"{what}: {x!r} of type {type(x).__name__} is not an array",
+        rule="leaves are arrays, NumPy arrays or numbers",
+        fix="close over other values with a lambda or functools.partial",
+    )
+
+
+def own(x: Any) -> Any:
+    """A result as the user gets it: numbers and NumPy values become arrays."""
+    if type(x) is ArrayImpl or isinstance(x, Tracer):
+        return x
+    if isinstance(x, np.ndarray) and x.dtype == dtypes.float0:
+        return x
+    return concrete(x)
+
+
+def zero_tangent(aval: ShapedArray) -> Any:
+    """A zero tangent of a value: zeros of its type, or of `float0` for integers."""
+    if aval.dtype in dtypes.INEXACT:
+        return zeros(aval)
+    return np.zeros(aval.shape, dtypes.float0)

@@ -4,8 +4,13 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from pullback.api.arguments import FlatFunction, check_callable, name_of
-from pullback.api.values import check_array_leaf, own
+from pullback.api.arguments import (
+    FlatFunction,
+    check_array_leaf,
+    check_callable,
+    name_of,
+    own,
+)
 from pullback.core import tree
 from pullback.core.errors import ArgumentError, ArgumentTypeError, ShapeError
 from pullback.transforms.vmap import to_axis, vmap_flat

@@ -4,8 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pullback.api.arguments import check_callable, name_of
-from pullback.api.values import check_array_leaf, own
+from pullback.api.arguments import check_array_leaf, check_callable, name_of, own
 from pullback.compile.static import StaticArguments, argument_names
 from pullback.core import config, tree
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs

@@ -4,8 +4,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pullback.api.arguments import check_callable, name_of
-from pullback.api.values import check_array_leaf, own, zero_tangent
+from pullback.api.arguments import (
+    check_array_leaf,
+    check_callable,
+    name_of,
+    own,
+    zero_tangent,
+)
 from pullback.compile.static import parameters
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of

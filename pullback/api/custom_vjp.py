@@ -4,9 +4,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pullback.api.arguments import check_callable, name_of
+from pullback.api.arguments import (
+    check_array_leaf,
+    check_callable,
+    name_of,
+    own,
+    zero_tangent,
+)
 from pullback.api.custom_jvp import CustomCall, CustomResults, SymbolicZero
-from pullback.api.values import check_array_leaf, own, zero_tangent
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import (

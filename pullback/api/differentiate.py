@@ -10,12 +10,15 @@ from pullback.api.arguments import (
     Chosen,
     FlatFunction,
     canonical_argnums,
+    check_array_leaf,
     check_callable,
     name_of,
+    own,
+    split_aux,
+    zero_tangent,
 )
-from pullback.api.values import check_array_leaf, own, zero_tangent
 from pullback.core import dtype as dtypes, tree
-from pullback.core.aval import aval_of
+from pullback.core.aval import aval_of, is_array_like
 from pullback.core.errors import (
     ArgumentTypeError,
     DifferentiationError,
@@ -29,6 +32,7 @@ from pullback.ops.shape import zeros
 from pullback.transforms.jvp import jvp_flat
 from pullback.transforms.linearize import linearize_flat
 from pullback.transforms.transpose import backward
+from pullback.xla import pytree
 
 
 def value_and_grad(
@@ -70,17 +74,24 @@ def value_and_grad(
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
         nums = canonical_argnums(argnums, len(args), "grad")
         chosen = Chosen(fun, nums, args, kwargs)
-        leaves, in_tree = tree.flatten(chosen.chosen())
+        leaves, in_tree = pytree.flatten(chosen.chosen())
         live = [_differentiable(x, holomorphic, allow_int) for x in leaves]
-        flat = FlatFunction(chosen, in_tree, has_aux)
+        aux = None
+
+        def flat(*xs):
+            nonlocal aux
+            out = chosen(*in_tree.unflatten(xs))
+            if has_aux:
+                out, aux = split_aux(fun, out)
+            return [_scalar(fun, out, holomorphic)]
+
         outs, jaxpr, res, out_live = linearize_flat(flat, leaves, live)
-        seed = _seed(fun, outs, flat.out_tree, holomorphic)
         avals = list(map(aval_of, leaves))
-        cts = _pulled_back(jaxpr, res, [seed] if out_live[0] else [], avals, live)
-        grads = tree.unflatten(in_tree, cts)
+        cts = _pulled_back(jaxpr, res, _seed(outs[0], out_live[0]), avals, live)
+        grads = in_tree.unflatten(cts)
         grads = grads[0] if isinstance(argnums, int) else tuple(grads)
         value = own(outs[0])
-        return ((value, flat.aux) if has_aux else value), grads
+        return ((value, aux) if has_aux else value), grads
 
     return value_and_grad_f
 
@@ -114,12 +125,12 @@ def grad(
 
 def _differentiable(x: Any, holomorphic: bool, allow_int: bool) -> bool:
     dtype = check_array_leaf(x, "grad").dtype
-    if holomorphic and not dtypes.is_complex(dtype):
+    if holomorphic and dtype not in dtypes.COMPLEX:
         raise DifferentiationError(
             f"grad with holomorphic=True of an argument {aval_of(x).short()}",
             rule="the arguments of a holomorphic function are complex",
         )
-    if dtypes.is_inexact(dtype):
+    if dtype in dtypes.INEXACT:
         return True
     if allow_int:
         return False
@@ -131,32 +142,39 @@ def _differentiable(x: Any, holomorphic: bool, allow_int: bool) -> bool:
     )
 
 
-def _seed(fun: Callable, outs: list, out_tree: Any, holomorphic: bool) -> Any:
-    """The cotangent 1 of the result, which must be one scalar."""
+def _scalar(fun: Callable, out: Any, holomorphic: bool) -> Any:
+    """The result of a function to differentiate, which must be one scalar."""
     name = name_of(fun)
-    if len(outs) != 1 or not out_tree.is_leaf():
+    if not is_array_like(out):
         raise DifferentiationError(
-            f"grad of {name}, which returned {out_tree}",
+            f"grad of {name}, which returned {tree.structure(out)}",
             rule="Gradient only defined for scalar-output functions",
             fix="return one scalar; pass other results on with has_aux=True",
         )
-    aval = check_array_leaf(outs[0], f"the result of {name}, for grad")
+    aval = aval_of(out)
     if aval.shape:
         raise DifferentiationError(
             f"grad of {name}, which returned {aval.short()}",
             rule="Gradient only defined for scalar-output functions",
             fix="reduce the result with sum() or mean(), or use jacrev or jacfwd",
         )
-    wanted = dtypes.is_complex if holomorphic else dtypes.is_float
-    if not wanted(aval.dtype):
+    if aval.dtype not in (dtypes.COMPLEX if holomorphic else dtypes.FLOATING):
         kind = "complex" if holomorphic else "real"
         raise DifferentiationError(
             f"grad requires {kind}-valued outputs (output dtype that is a sub-dtype of "
             f"np.floating), but {name} returned {dtypes.name(aval.dtype)}",
             fix="return a real number; for holomorphic functions pass holomorphic=True",
         )
+    return out
+
+
+def _seed(out: Any, live: bool) -> list[Any]:
+    """The cotangent 1 of a scalar result; none for a constant."""
+    if not live:
+        return []
+    aval = aval_of(out)
     one = np.asarray(1, aval.dtype)
-    return one.item() if aval.weak_type else one
+    return [one.item() if aval.weak_type else one]
 
 
 def _pulled_back(jaxpr: Jaxpr, res, cts, avals, live) -> list[Any]:

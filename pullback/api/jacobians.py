@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pullback.api.arguments import Chosen, canonical_argnums, check_callable
+from pullback.api.arguments import (
+    Chosen,
+    canonical_argnums,
+    check_array_leaf,
+    check_callable,
+)
 from pullback.api.batch import vmap
 from pullback.api.differentiate import jvp, vjp
-from pullback.api.values import check_array_leaf
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import DifferentiationError
-from pullback.ops.shape import reshape
 from pullback.ops.joining import split
+from pullback.ops.shape import reshape
 
 
 def jacfwd(

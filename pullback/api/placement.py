@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.api.values import check_array_leaf, own
+from pullback.api.arguments import check_array_leaf, own
 from pullback.compile.array import ArrayImpl
 from pullback.core import tree
 from pullback.core.errors import ArgumentTypeError

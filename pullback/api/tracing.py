@@ -4,8 +4,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pullback.api.arguments import FlatFunction, check_callable, name_of
-from pullback.api.values import check_array_leaf
+from pullback.api.arguments import (
+    FlatFunction,
+    check_array_leaf,
+    check_callable,
+    name_of,
+)
 from pullback.compile.static import StaticArguments, argument_names
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of

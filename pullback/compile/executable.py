@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 
 from pullback.compile.array import ArrayImpl, carrier, wrapper
-from pullback.compile.lower import carried, lower_module
+from pullback.compile.lower import lower_module
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import RuntimeFailure
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.transforms.dce import dce_jaxpr, prune_consts
 from pullback.xla import buffers
-from pullback.xla.client import BackendError
-from pullback.xla.executable import Executable, compile_module
+from pullback.xla.client import BackendError, Executable, compile_module
 
 _scalars: dict[tuple, Any] = {}
 _MAX_SCALARS = 1024
@@ -28,8 +27,8 @@ class Program:
         self, executable: Executable, out_avals: list[ShapedArray], consts: list[Any]
     ):
         self.executable, self.out_avals, self.consts = executable, out_avals, consts
-        handled = [carried(a) for a in out_avals]
-        self.raw_run = executable.bind([wrapper(a) for a in out_avals], handled)
+        carriers = [a.carrier or a for a in out_avals]
+        self.raw_run = executable.bind(list(map(wrapper, out_avals)), carriers)
 
     def run(self, args: Sequence[Any]) -> list[ArrayImpl]:
         """Run on device buffers.

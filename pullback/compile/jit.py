@@ -29,7 +29,7 @@ from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
 from pullback.core.trace import Tracer, context, eval_jaxpr, stage, state
 from pullback.regions.jit import jit_p
 from pullback.xla import pytree
-from pullback.xla.traceback import capture_traceback, frames_of
+from pullback.xla.traceback import capture_traceback, raw_frames
 
 MAX_ENTRIES = 4096
 _PLAIN = frozenset({ArrayImpl, np.ndarray, bool, int, float, complex})
@@ -70,7 +70,7 @@ class JitFunction:
         """Call the compiled function."""
         if state.trace is not EAGER or not self._none_static:
             return self._call(args, kwargs)
-        settings = config._local.config or config._default
+        settings = config.local.current
         avals = [a.aval for a in args if type(a) is ArrayImpl]
         if len(avals) == len(args) and not kwargs:
             found = self._flat.get((settings, *avals))
@@ -87,12 +87,12 @@ class JitFunction:
 
     def _call(self, args: tuple, kwargs: dict) -> Any:
         """The general path."""
-        if config.current().disable_jit:
+        if config.local.current.disable_jit:
             return self._fun(*args, **kwargs)
         leaves, traced = self._traced(args, kwargs)
         if self._inline and state.trace is not EAGER:
             outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, leaves)
-            return tree.unflatten(traced.out_tree, outs)
+            return traced.out_tree.unflatten(outs)
         if state.trace is not EAGER:
             outs = self._bind(traced, leaves)
         else:
@@ -100,10 +100,10 @@ class JitFunction:
             avals = traced.closed.in_avals
             outs = program.run(_buffers(leaves, avals))
             if self._none_static:
-                result = tree.unflatten(traced.out_tree, outs)
+                result = traced.out_tree.unflatten(outs)
                 self._remember(args, kwargs, _finisher(program, result))
                 return result
-        return tree.unflatten(traced.out_tree, outs)
+        return traced.out_tree.unflatten(outs)
 
     def _bind(self, traced: Traced, leaves: Sequence[Any]) -> list[Any]:
         closed = traced.closed
@@ -118,7 +118,7 @@ class JitFunction:
     def _remember(self, args: tuple, kwargs: dict, finish: Callable) -> None:
         """Make the next call with these types take the fast path."""
         leaves, treedef = pytree.flatten((args, kwargs))
-        settings, avals = config.current(), [aval_of(x) for x in leaves]
+        settings, avals = config.local.current, [aval_of(x) for x in leaves]
         if len(self._trees) + len(self._flat) >= MAX_ENTRIES:
             self._trees.clear()
             self._flat.clear()
@@ -129,8 +129,10 @@ class JitFunction:
 
     def _traced(self, args: tuple, kwargs: dict) -> tuple[list[Any], Traced]:
         """The flat arguments, and the trace for their types."""
-        dynamic, statics = self._static.split(args, kwargs)
-        leaves, treedef = tree.flatten(dynamic)
+        dynamic, statics = (args, kwargs), ()
+        if not self._none_static:
+            dynamic, statics = self._static.split(args, kwargs)
+        leaves, treedef = _flatten(dynamic)
         avals = [_argument_aval(x, i, self, treedef) for i, x in enumerate(leaves)]
         key = (*context(), treedef, statics, *avals)
         traced = self._traces.get(key)
@@ -147,8 +149,10 @@ class JitFunction:
 
         def flat(*xs):
             nonlocal out_tree
-            args, kwargs = self._static.merge(tree.unflatten(treedef, xs), statics)
-            outs, out_tree = tree.flatten(self._fun(*args, **kwargs))
+            args, kwargs = treedef.unflatten(xs)
+            if statics:
+                args, kwargs = self._static.merge((args, kwargs), statics)
+            outs, out_tree = _flatten(self._fun(*args, **kwargs))
             for i, x in enumerate(outs):
                 if not is_array_like(x):
                     raise _bad_result(self._name, x, i, out_tree)
@@ -186,6 +190,15 @@ def _buffers(leaves: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
         x.buf if type(x) is ArrayImpl and x.buf is not None else to_buffer(x, aval)
         for x, aval in zip(leaves, avals, strict=True)
     ]
+
+
+def _flatten(x: Any) -> tuple[list[Any], Any]:
+    """Leaves and structure by the C++ walk; errors by the one that words them."""
+    try:
+        return pytree.flatten(x)
+    except ValueError:
+        tree.flatten(x)
+        raise
 
 
 def _finisher(program: Program, result: Any) -> Callable[[list], Any]:
@@ -229,7 +242,7 @@ def _argument_aval(x: Any, i: int, jitted: JitFunction, treedef):
 
 
 def _bad_result(name: str, x: Any, i: int, out_tree) -> ArgumentTypeError:
-    index = tree.unflatten(out_tree, range(out_tree.num_leaves))
+    index = out_tree.unflatten(range(out_tree.num_leaves))
     path = next(tree.keystr(p) for p, j in tree.leaves_with_path(index) if j == i)
     return ArgumentTypeError(
         f"{name} returned {x!r} of type {type(x).__name__} at result{path}",
@@ -286,4 +299,4 @@ def jit(
     )
 
 
-provenance.install(capture_traceback, frames_of)
+provenance.install(capture_traceback, raw_frames)

@@ -8,21 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from pullback.core.provenance import Origin
-from pullback.xla.emitter import Emitter, Module
-
-CARRIER = np.dtype(np.uint64)
+from pullback.xla.builder import ModuleBuilder
+from pullback.xla.emitter import Emitter
 
 
 def carried(aval: ShapedArray) -> ShapedArray:
-    """The type that carries an aval in StableHLO: a PRNG key is one 64-bit word."""
-    if isinstance(aval.dtype, dtypes.ExtendedDType):
-        return ShapedArray(aval.shape, CARRIER, False, aval.vary)
-    return aval
+    """The type of an aval's elements in StableHLO."""
+    return aval.carrier or aval
 
 
 class Lowering(Emitter):
@@ -37,11 +33,11 @@ class Lowering(Emitter):
         if found is None:
             found = self.module.function(
                 name,
-                [carried(a) for a in body.in_avals],
+                list(map(carried, body.in_avals)),
                 lambda b, *xs: b.inline(body, xs),
             )
             functions[body.jaxpr] = found
-        return self.call(found, [carried(a) for a in body.out_avals], args)
+        return self.call(found, list(map(carried, body.out_avals)), args)
 
     def inline(self, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
         """Emit the equations of `body` here."""
@@ -67,39 +63,43 @@ def lower_jaxpr(
     env: dict = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     outer = b.loc
-
-    def read(v):
-        if type(v) is Literal:
-            return b.constant(host_value(v.val, v.aval), carried(v.aval))
-        return env[v]
-
     for eqn in jaxpr.eqns:
-        prim = eqn.primitive
-        _locate(b, prim.name, eqn.source)
-        xs = [read(v) for v in eqn.invars]
-        b.avals_in = [carried(v.aval) for v in eqn.invars]
-        outs = [carried(v.aval) for v in eqn.outvars]
+        prim, source = eqn.primitive, eqn.source
+        if source is not None:
+            _locate(b, prim.name, source)
+        xs, b.avals_in = [], []
+        for v in eqn.invars:
+            xs.append(env[v] if type(v) is not Literal else _literal(b, v))
+            b.avals_in.append(carried(v.aval))
+        outvars = eqn.outvars
         if prim.multiple_results:
+            outs = [v.aval.carrier or v.aval for v in outvars]
             values = prim.lower(b, outs, *xs, **eqn.params)
             if len(values) != len(outs):
                 raise InternalError(f"{prim.name}: its lowering gives {len(values)}")
-            env.update(zip(eqn.outvars, values, strict=True))
+            env.update(zip(outvars, values, strict=True))
         else:
-            env[eqn.outvars[0]] = prim.lower(b, outs[0], *xs, **eqn.params)
+            out = outvars[0].aval
+            out = out.carrier or out
+            env[outvars[0]] = prim.lower(b, out, *xs, **eqn.params)
     b.loc = outer
-    return [read(v) for v in jaxpr.outvars]
+    return [_literal(b, v) if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 
-def _locate(b: Lowering, name: str, source: Origin | None) -> None:
-    frame = source.user_frame() if source is not None else None
+def _literal(b: Lowering, v: Literal) -> Any:
+    return b.constant(host_value(v.val, v.aval), carried(v.aval))
+
+
+def _locate(b: Lowering, name: str, source: Origin) -> None:
+    frame = source.user_frame()
     if frame is not None:
         b.set_location(name, frame.file, frame.line, frame.column or 0)
 
 
-def lower_module(closed: ClosedJaxpr, name: str, donated=None) -> Module:
+def lower_module(closed: ClosedJaxpr, name: str, donated=None) -> ModuleBuilder:
     """The module of a program whose constants are leading arguments."""
     jaxpr = closed.jaxpr
-    module = Module(_module_name(name), Lowering)
+    module = ModuleBuilder(_module_name(name), Lowering)
     n = len(jaxpr.constvars)
     avals = [carried(v.aval) for v in (*jaxpr.constvars, *jaxpr.invars)]
     module.function(

@@ -122,7 +122,7 @@ def argument_names(fun: Callable, treedef) -> Sequence[str]:
     """A name for each leaf of the dynamic arguments, such as `params['w']`."""
     known = parameters(fun) or []
     positional = [p.name for p in known if p.kind in _POSITIONAL]
-    index = tree.unflatten(treedef, range(treedef.num_leaves))
+    index = treedef.unflatten(range(treedef.num_leaves))
     names = []
     for path, _ in tree.leaves_with_path(index):
         place, head, rest = path[0], path[1], path[2:]

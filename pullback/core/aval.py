@@ -16,6 +16,7 @@ from pullback.core import dtype as dtypes
 from pullback.core.errors import ArgumentTypeError
 
 NO_AXES: frozenset[str] = frozenset()
+KEY_WORD = np.dtype(np.uint64)
 _interned: dict[tuple, "_Ref"] = {}
 _lock = threading.Lock()
 
@@ -45,14 +46,25 @@ class ShapedArray(Aval):
     `shape`: sizes of the axes. `dtype`: a NumPy dtype or an extended one such as
     `key<fry>`. `weak_type`: made from a Python scalar, so it yields in promotion.
     `vary`: names of the mesh axes over which devices may hold different values.
+    `carrier`: the type of the words that hold the elements where those have no type of
+    their own, as PRNG keys; else None.
     """
 
-    __slots__ = ("dtype", "ndim", "shape", "size", "vary", "weak_type")
+    __slots__ = (
+        "carrier",
+        "dtype",
+        "ndim",
+        "shape",
+        "size",
+        "vary",
+        "weak_type",
+    )
     shape: tuple[int, ...]
     dtype: Any
     weak_type: bool
     ndim: int
     size: int
+    carrier: "ShapedArray | None"
 
     def __new__(cls, shape, dtype, weak_type=False, vary=NO_AXES):
         """The one aval with these properties."""
@@ -121,6 +133,9 @@ def _make(cls, key: tuple) -> ShapedArray:
     put(new, "vary", vary)
     put(new, "ndim", len(shape))
     put(new, "size", prod(shape))
+    extended = isinstance(dtype, dtypes.ExtendedDType)
+    words = ShapedArray(shape, KEY_WORD, False, vary) if extended else None
+    put(new, "carrier", words)
     ref = _Ref(new, _drop)
     ref.key = key
     with _lock:

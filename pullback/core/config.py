@@ -40,24 +40,24 @@ def _from_environment() -> Config:
     return _intern(Config(enable_x64=flag in ("1", "true", "yes", "on")))
 
 
-_default = _from_environment()
-
-
 class _Local(threading.local):
-    config: Config | None = None
+    """What is in force on this thread: its own settings, else the process's."""
+
+    current: Config = _from_environment()
 
 
-_local = _Local()
+local = _Local()
+"""`local.current`: the settings in force, read without a Python call."""
 
 
 def current() -> Config:
     """The settings in force on this thread."""
-    return _local.config or _default
+    return local.current
 
 
 def x64() -> bool:
     """Whether 64-bit types are on, on this thread."""
-    return (_local.config or _default).enable_x64
+    return local.current.enable_x64
 
 
 def _checked(name: str, value: object) -> tuple[str, object]:
@@ -89,23 +89,26 @@ def update(name: str, value: object) -> None:
       >>> from pullback.core import config
       >>> config.update("enable_x64", False)
     """
-    global _default
     name, value = _checked(name, value)
-    _default = _intern(replace(_default, **{name: value}))
-    if _local.config is not None:
-        _local.config = _intern(replace(_local.config, **{name: value}))
+    _Local.current = _intern(replace(_Local.current, **{name: value}))
+    if "current" in local.__dict__:
+        local.current = _intern(replace(local.current, **{name: value}))
 
 
 @contextmanager
 def scoped(**settings: object) -> Iterator[None]:
     """Change settings on this thread for the length of a `with` block."""
-    saved = _local.config
+    own = local.__dict__
+    saved = own.get("current")
     checked = dict(_checked(k, v) for k, v in settings.items())
-    _local.config = _intern(replace(current(), **checked))
+    local.current = _intern(replace(local.current, **checked))
     try:
         yield
     finally:
-        _local.config = saved
+        if saved is None:
+            del local.current
+        else:
+            local.current = saved
 
 
 def enable_x64(new_val: bool = True):

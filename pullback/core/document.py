@@ -54,7 +54,7 @@ class _Group(Doc):
 
 
 class Region(NamedTuple):
-    """A marked place: line and columns count from 0, in code points; `end` is past it."""
+    """A marked place: lines and columns count from 0; `end` is the column past it."""
 
     line: int
     start: int

@@ -218,7 +218,7 @@ def canonicalize(dtype_like: Any) -> DType:
       >>> canonicalize(np.float64)
       dtype('float32')
     """
-    x64 = config.x64()
+    x64 = config.local.current.enable_x64
     try:
         return _canonical[x64][dtype_like]
     except (KeyError, TypeError):
@@ -250,7 +250,7 @@ def named(dtype_like: Any, what: str = "dtype") -> DType:
       >>> named("bfloat16"), named(float)
       (dtype(bfloat16), dtype('float32'))
     """
-    x64 = config.x64()
+    x64 = config.local.current.enable_x64
     try:
         return _named[x64][dtype_like]
     except (KeyError, TypeError):
@@ -284,12 +284,12 @@ def _disabled(dtype: DType, what: str) -> DtypeError:
 
 def default_float() -> np.dtype:
     """What `float` means on this thread: float32, or float64 with the switch on."""
-    return float64 if config.x64() else float32
+    return float64 if config.local.current.enable_x64 else float32
 
 
 def default_int() -> np.dtype:
     """What `int` means on this thread: int32, or int64 with the switch on."""
-    return int64 if config.x64() else int32
+    return int64 if config.local.current.enable_x64 else int32
 
 
 class ScalarOverflowError(UserError, OverflowError):

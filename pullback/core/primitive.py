@@ -58,12 +58,12 @@ class Primitive:
     def out_avals(self, avals: Sequence[Any], params: dict[str, Any]) -> Any:
         """The aval of the result, or a list of them, device variance included."""
         out = self.abstract(*avals, **params)
-        if self.vary is None:
-            for aval in avals:
-                if aval.vary:
-                    return self._with_vary(out, join_vary(avals))
-            return out
-        return self._with_vary(out, self.vary(*avals, **params))
+        if self.vary is not None:
+            return self._with_vary(out, self.vary(*avals, **params))
+        for aval in avals:
+            if aval.vary:
+                return self._with_vary(out, join_vary(avals))
+        return out
 
     def _with_vary(self, out: Any, vary: frozenset[str]) -> Any:
         if self.multiple_results:

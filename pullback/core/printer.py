@@ -126,9 +126,7 @@ class _Writer:
             text("{ lambda "),
             self.binders(jaxpr.constvars, names, jaxpr, "header", 0),
             text("; "),
-            self.binders(
-                jaxpr.invars, names, jaxpr, "header", len(jaxpr.constvars)
-            ),
+            self.binders(jaxpr.invars, names, jaxpr, "header", len(jaxpr.constvars)),
             text(". let"),
         )
         ends = HARD_LINE if self.source_info and jaxpr.eqns else line("; ")
@@ -241,7 +239,7 @@ def _called_often(jaxpr: Jaxpr) -> list[tuple[Jaxpr, str]]:
 
 
 def _call_names(eqn: JaxprEqn, body: Jaxpr, outer: Names) -> Names:
-    """The variables of a call's body that go by the names of its operands and results."""
+    """Variables of a call's body go by the names of its operands and results."""
     names: Names = {}
     if eqn.primitive.name != "jit" or len(body.invars) != len(eqn.invars):
         return names
@@ -275,6 +273,8 @@ def shown_params(eqn: JaxprEqn) -> list[tuple[str, Any]]:
         keys = ["broadcast_dimensions"] if params["broadcast_dimensions"] else []
     elif name == "dot_general":
         keys = [k for k in keys if params[k] is not None]
+        dims = params["dimension_numbers"]
+        params = {**params, "dimension_numbers": tuple((*map(list, x),) for x in dims)}
     return [(k, params[k]) for k in keys]
 
 

@@ -7,7 +7,7 @@ when somebody asks. Knows no array and no primitive.
 
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -59,11 +59,16 @@ class Origin:
 
     def frames(self) -> tuple[Frame, ...]:
         """All frames, innermost first."""
-        return tuple(_frame(code, lasti) for code, lasti in _decode(self.traceback))
+        return tuple(_frame(code, lasti) for code, lasti in pairs(self.traceback))
 
     def user_frame(self) -> Frame | None:
         """The innermost frame outside this package."""
-        for code, lasti in _decode(self.traceback):
+        raw = self.traceback
+        if raw is None:
+            return None
+        for code, lasti in (
+            raw if type(raw) is list else zip(*_decode(raw), strict=True)
+        ):
             if not code.co_filename.startswith(_HIDDEN):
                 return _frame(code, lasti)
         return None
@@ -82,17 +87,24 @@ def _walk() -> list[tuple[Any, int]]:
 
 
 _capture: Callable[[], Any] = _walk
-_decode: Callable[[Any], list[tuple[Any, int]]] = list
+_decode: Callable[[Any], tuple[Sequence[Any], Sequence[int]]]
 
 
-def install(capture: Callable[[], Any], decode: Callable[[Any], list]) -> None:
-    """Give the functions that take a raw traceback and turn it into (code, offset)."""
+def install(capture: Callable[[], Any], decode: Callable[[Any], Any]) -> None:
+    """Give the runtime's functions.
+
+    `capture()` returns a raw traceback; `decode(raw)` its code objects and the offsets
+    of their last instructions, innermost first.
+    """
     global _capture, _decode
+    _capture, _decode = capture, decode
 
-    def decode_either(raw):
-        return raw if isinstance(raw, list) else decode(raw)
 
-    _capture, _decode = capture, decode_either
+def pairs(raw: Any) -> list[tuple[Any, int]]:
+    """Code objects with instruction offsets, innermost first."""
+    if raw is None:
+        return []
+    return raw if type(raw) is list else list(zip(*_decode(raw), strict=True))
 
 
 def here() -> Origin:
@@ -126,5 +138,5 @@ def joined(inner: Origin | None, outer: Origin | None) -> Origin | None:
     """`inner`, with the frames of `outer` behind it: the caller of a cached trace."""
     if inner is None or outer is None or inner is outer:
         return inner or outer
-    frames = [*_decode(inner.traceback), *_decode(outer.traceback)]
+    frames = [*pairs(inner.traceback), *pairs(outer.traceback)]
     return Origin(frames, (*outer.trail, *inner.trail), inner.born_from)

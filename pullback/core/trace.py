@@ -32,6 +32,7 @@ from pullback.core.errors import (
 )
 from pullback.core.jaxpr import (
     NO_DEBUG_INFO,
+    NO_EFFECTS,
     Atom,
     DebugInfo,
     Jaxpr,
@@ -79,7 +80,7 @@ state = _State()
 
 def context() -> tuple:
     """What a trace depends on besides its arguments: part of every key."""
-    return config.current(), state.axes
+    return config.local.current, state.axes
 
 
 def axis_size(name: Any) -> int:
@@ -201,6 +202,11 @@ class Tracer(Array):
         )
 
 
+def is_known(x: Any) -> bool:
+    """Whether Python control flow may read the value of `x`."""
+    return not isinstance(x, Tracer) or x.concrete() is not None
+
+
 def unexpected(tracer: Tracer, where: str) -> UnexpectedTracerError:
     """The error for a tracer met outside the function that it belongs to."""
     return UnexpectedTracerError(
@@ -281,20 +287,22 @@ class StageTrace(Trace):
         fact = prim.derivative
         if type(fact) is Region and fact.record is not None:
             args, params = fact.record(args, **params)
-        invars = [
-            a.var if type(a) is StageTracer and a.trace is self else self.constant(a)
-            for a in args
-        ]
-        return self.record(prim, invars, params)
-
-    def record(self, prim, invars: list[Atom], params: dict[str, Any]):
-        """Append an equation and return tracers for its results."""
-        avals = [v.aval for v in invars]
+        invars, avals = [], []
+        for a in args:
+            if type(a) is StageTracer and a.trace is self:
+                invars.append(a.var)
+                avals.append(a.aval)
+            else:
+                atom = self.constant(a)
+                invars.append(atom)
+                avals.append(atom.aval)
         out = prim.out_avals(avals, params)
         source = state.origin or Origin(provenance._capture())
-        effects = prim.effects_of(avals, params)
+        effects = NO_EFFECTS
+        if prim.effects is not None:
+            effects = prim.effects(*avals, **params)
         if prim.multiple_results:
-            outvars = [Var(a) for a in out]
+            outvars = list(map(Var, out))
             self.eqns.append(JaxprEqn(prim, invars, outvars, params, effects, source))
             return [StageTracer(self, v, source) for v in outvars]
         var = Var(out)

@@ -51,9 +51,11 @@ from pullback.core.treedef import (
     Spec,
     children_like,
     count_leaves,
+    flatten,
     flatten_all,
     flatten_until,
     stops,
+    unflatten,
 )
 
 __all__ = [
@@ -114,25 +116,6 @@ class _Missing:
 MISSING = _Missing()
 
 
-def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list, PyTreeDef]:
-    """The leaves of `tree` from left to right, and its structure.
-
-    Args:
-      is_leaf: called at every node before it is opened; True keeps it as a leaf.
-
-    Raises: TreeError when a dictionary has keys that cannot be sorted.
-
-    >>> flatten({"b": [1, 2], "a": 3})
-    ([3, 1, 2], PyTreeDef({'a': *, 'b': [*, *]}))
-    """
-    found: list = []
-    if is_leaf is None:
-        spec = flatten_all((tree,), found)[0]
-    else:
-        spec = flatten_until(tree, found, is_leaf)
-    return found, PyTreeDef(spec, len(found))
-
-
 def leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list:
     """The leaves of `tree` from left to right."""
     found: list = []
@@ -146,14 +129,6 @@ def leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list:
 def structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
     """The structure of `tree`."""
     return flatten(tree, is_leaf)[1]
-
-
-def unflatten(treedef: PyTreeDef, leaves: Iterable) -> Any:
-    """The tree of structure `treedef` with the given leaves.
-
-    Raises: TreeError when their number is not that of the structure.
-    """
-    return treedef.unflatten(leaves)
 
 
 def _ordinal(i: int) -> str:

@@ -150,6 +150,12 @@ def register(node: Node) -> None:
                 listener(node.kind, node.flatten, node.unflatten)
 
 
+def leaf_type(kind: type) -> None:
+    """Enters a class whose values are leaves, so that the first one is known."""
+    with _lock:
+        _kinds.setdefault(kind, False)
+
+
 def on_register(listener: Listener) -> None:
     """Calls `listener(cls, flatten, unflatten)` for each registered class.
 

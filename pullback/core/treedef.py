@@ -282,3 +282,32 @@ class PyTreeDef:
 
     def __repr__(self) -> str:
         return f"PyTreeDef({show(self.spec)})"
+
+
+def flatten(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list, PyTreeDef]:
+    """The leaves of `tree` from left to right, and its structure.
+
+    Args:
+      is_leaf: called at every node before it is opened; True keeps it as a leaf.
+
+    Raises: TreeError when a dictionary has keys that cannot be sorted.
+
+    >>> flatten({"b": [1, 2], "a": 3})
+    ([3, 1, 2], PyTreeDef({'a': *, 'b': [*, *]}))
+    """
+    found: list = []
+    if is_leaf is None:
+        spec = flatten_all((tree,), found)[0]
+    else:
+        spec = flatten_until(tree, found, is_leaf)
+    return found, PyTreeDef(spec, len(found))
+
+
+def unflatten(treedef: PyTreeDef, leaves: Iterable) -> Any:
+    """The tree of structure `treedef` with the given leaves.
+
+    Raises: TreeError when their number is not that of the structure.
+    """
+    return treedef.unflatten(leaves)

@@ -3,7 +3,10 @@
 `pullback.api` installs the operators and methods, so this file knows no operation.
 """
 
+from operator import attrgetter
 from typing import Any
+
+from pullback.core.tree_node import leaf_type
 
 
 class Array:
@@ -19,35 +22,19 @@ class Array:
     __hash__ = None  # type: ignore[assignment]
     aval: Any
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes of the axes."""
-        return self.aval.shape
+    def __init_subclass__(cls) -> None:
+        leaf_type(cls)
 
-    @property
-    def dtype(self):
-        """Element type."""
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.aval.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.aval.size
-
-    @property
-    def weak_type(self) -> bool:
-        """Whether the type yields to others in promotion, as Python scalars do."""
-        return self.aval.weak_type
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self.aval.dtype.itemsize
+    # properties that cost no Python call
+    shape = property(attrgetter("aval.shape"), doc="Sizes of the axes.")
+    dtype = property(attrgetter("aval.dtype"), doc="Element type.")
+    ndim = property(attrgetter("aval.ndim"), doc="Number of axes.")
+    size = property(attrgetter("aval.size"), doc="Number of elements.")
+    itemsize = property(attrgetter("aval.dtype.itemsize"), doc="Bytes of one element.")
+    weak_type = property(
+        attrgetter("aval.weak_type"),
+        doc="Whether the type yields to others in promotion, as Python scalars do.",
+    )
 
     @property
     def nbytes(self) -> int:

@@ -1,4 +1,4 @@
-"""interpret, find_nan, peak_memory, explain_cache: look into a program while it runs."""
+"""interpret, find_nan, peak_memory, explain_cache: look into a running program."""
 
 import importlib
 

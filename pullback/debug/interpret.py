@@ -12,7 +12,7 @@ from pullback.compile.jit import jit
 from pullback.core import tree
 from pullback.core.aval import aval_of
 from pullback.debug.numpy_trace import frozen
-from pullback.regions.reference import Observer, observed, host, run_reference
+from pullback.regions.reference import Observer, host, observed, run_reference
 
 
 def interpret(fun: Callable, *, observe: Observer | None = None) -> Callable:

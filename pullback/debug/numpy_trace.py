@@ -17,6 +17,7 @@ class NumpyTrace(Trace):
     __slots__ = ()
 
     def process(self, prim, args, params):
+        """Run the reference of `prim`."""
         for a in args:
             if isinstance(a, Tracer):
                 raise unexpected(a, prim.name)
@@ -24,7 +25,9 @@ class NumpyTrace(Trace):
         out = prim.out_avals(avals, params)
         outs = list(out) if prim.multiple_results else [out]
         values = apply_reference(prim, list(map(host, args, avals)), outs, params)
-        boxed = [ArrayImpl(a, None, frozen(v)) for v, a in zip(values, outs, strict=True)]
+        boxed = [
+            ArrayImpl(a, None, frozen(v)) for v, a in zip(values, outs, strict=True)
+        ]
         return boxed if prim.multiple_results else boxed[0]
 
 

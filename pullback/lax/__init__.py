@@ -9,9 +9,11 @@ import pullback.api.install as _install  # noqa: F401
 # ---- control flow ----
 from pullback.lax.branches import cond as cond, switch as switch
 from pullback.lax.control_flow import (
-    fori_loop as fori_loop,
     map as map,
     scan as scan,
+)
+from pullback.lax.while_loops import (
+    fori_loop as fori_loop,
     while_loop as while_loop,
 )
 
@@ -52,6 +54,13 @@ from pullback.ops.convert import (
     convert_element_type as convert_element_type,
     reduce_precision as reduce_precision,
     stop_gradient as stop_gradient,
+)
+from pullback.ops.cumulative import (
+    cumlogsumexp as cumlogsumexp,
+    cummax as cummax,
+    cummin as cummin,
+    cumprod as cumprod,
+    cumsum as cumsum,
 )
 from pullback.ops.dimensions import (
     GatherDimensionNumbers as GatherDimensionNumbers,
@@ -149,6 +158,10 @@ from pullback.ops.slicing import (
     rev as rev,
     slice as slice,
     slice_in_dim as slice_in_dim,
+)
+from pullback.ops.sort import (
+    sort as sort,
+    top_k as top_k,
 )
 from pullback.ops.special import (
     digamma as digamma,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pullback.api.arguments import check_callable
-from pullback.api.values import own
+from pullback.api.arguments import own
 from pullback.core import config, dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of, is_array_like
 from pullback.core.errors import (
@@ -17,6 +17,7 @@ from pullback.core.errors import (
     TreeError,
 )
 from pullback.core.jaxpr import ClosedJaxpr, Var
+from pullback.core.trace import is_known
 from pullback.core.tree_mismatch import describe_difference
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import scalar_like
@@ -66,7 +67,7 @@ def cond(
     check_callable(true_fun, "cond")
     check_callable(false_fun, "cond")
     aval = _predicate(pred)
-    if config.current().disable_jit:
+    if config.current().disable_jit and is_known(pred):
         return (true_fun if pred else false_fun)(*operands)
     named = [("false_fun", false_fun), ("true_fun", true_fun)]
     index = pred
@@ -137,7 +138,7 @@ def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
         check_callable(branch, "switch")
     aval = _index(index)
     last = len(branches) - 1
-    if config.current().disable_jit:
+    if config.current().disable_jit and is_known(index):
         return branches[min(max(int(index), 0), last)](*operands)
     if not last:
         return branches[0](*operands)

@@ -222,6 +222,8 @@ from pullback.api.arrays.creation import (
 # ---- reductions, statistics, sorting, searching ----
 from pullback.api.arrays.reductions import (
     all as all,
+    amax as amax,
+    amin as amin,
     any as any,
     argmax as argmax,
     argmin as argmin,
@@ -230,6 +232,66 @@ from pullback.api.arrays.reductions import (
     min as min,
     prod as prod,
     sum as sum,
+)
+from pullback.api.arrays.sorting import (
+    argsort as argsort,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    sort as sort,
+)
+from pullback.api.arrays.spread import (
+    ptp as ptp,
+    std as std,
+    var as var,
+)
+from pullback.numpy.differences import (
+    diff as diff,
+    ediff1d as ediff1d,
+    interp as interp,
+    polyval as polyval,
+    trapezoid as trapezoid,
+)
+from pullback.numpy.histograms import (
+    bincount as bincount,
+    histogram as histogram,
+    histogram_bin_edges as histogram_bin_edges,
+)
+from pullback.numpy.reductions import (
+    count_nonzero as count_nonzero,
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
+from pullback.numpy.sorting import (
+    digitize as digitize,
+    lexsort as lexsort,
+    searchsorted as searchsorted,
+)
+from pullback.numpy.statistics import (
+    average as average,
+    corrcoef as corrcoef,
+    cov as cov,
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
+from pullback.numpy.uniqueness import (
+    unique as unique,
+    unique_all as unique_all,
+    unique_counts as unique_counts,
+    unique_inverse as unique_inverse,
+    unique_values as unique_values,
 )
 from pullback.api.arrays.shape_functions import (
     matrix_transpose as matrix_transpose,
@@ -289,27 +351,34 @@ from pullback.numpy.indexing import (
 from pullback.numpy.padding import (
     pad as pad,
 )
-from pullback.numpy.shaping import (
+from pullback.numpy.joining import (
     append as append,
     array_split as array_split,
-    atleast_1d as atleast_1d,
-    atleast_2d as atleast_2d,
-    atleast_3d as atleast_3d,
     block as block,
-    broadcast_arrays as broadcast_arrays,
-    broadcast_shapes as broadcast_shapes,
-    broadcast_to as broadcast_to,
     column_stack as column_stack,
     concat as concat,
     concatenate as concatenate,
     dsplit as dsplit,
     dstack as dstack,
+    hsplit as hsplit,
+    hstack as hstack,
+    split as split,
+    stack as stack,
+    unstack as unstack,
+    vsplit as vsplit,
+    vstack as vstack,
+)
+from pullback.numpy.shaping import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    broadcast_arrays as broadcast_arrays,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to as broadcast_to,
     expand_dims as expand_dims,
     flip as flip,
     fliplr as fliplr,
     flipud as flipud,
-    hsplit as hsplit,
-    hstack as hstack,
     moveaxis as moveaxis,
     ndim as ndim,
     permute_dims as permute_dims,
@@ -319,15 +388,26 @@ from pullback.numpy.shaping import (
     rot90 as rot90,
     shape as shape,
     size as size,
-    split as split,
-    stack as stack,
     tile as tile,
-    unstack as unstack,
-    vsplit as vsplit,
-    vstack as vstack,
 )
 
-amax, amin = max, min
-
 # ---- contractions and linear algebra ----
-from pullback.api.arrays.contractions import dot as dot, matmul as matmul
+from pullback.numpy import linalg as linalg
+from pullback.api.arrays.contractions import (
+    dot as dot,
+    matmul as matmul,
+    trace as trace,
+)
+from pullback.numpy.contractions import (
+    cross as cross,
+    inner as inner,
+    kron as kron,
+    outer as outer,
+    tensordot as tensordot,
+    vdot as vdot,
+    vecdot as vecdot,
+)
+from pullback.numpy.labelled import (
+    einsum as einsum,
+    einsum_path as einsum_path,
+)

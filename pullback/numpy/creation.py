@@ -22,10 +22,12 @@ from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, UnsupportedError
 from pullback.ops import shape as ops
 from pullback.ops.convert import convert
+from pullback.ops.elementwise import floor
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import select_n
 from pullback.ops.promote import broadcast_shapes, promote_inexact
 from pullback.ops.slicing import pad
+from pullback.ops.transcendental import log
 
 
 def _float_type(name: str, dtype, *xs):
@@ -69,7 +71,7 @@ def linspace(
     out = _spaced(first, last, num, parts, endpoint, work)
     out = ops.moveaxis(out, 0, axis_of("linspace", axis, out.ndim))
     if dtypes.is_integer(kind):
-        out = ufuncs.floor(out)
+        out = floor(out)
     out = convert(out, kind)
     if not retstep:
         return out
@@ -93,7 +95,7 @@ def _spaced(first, last, num: int, parts: int, endpoint: bool, work):
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis: int = 0):
-    """Numbers evenly spaced on a logarithmic scale, `base ** start` to `base ** stop`."""
+    """`base` to the power of evenly spaced numbers from `start` to `stop`."""
     powers = linspace(start, stop, num, endpoint, axis=axis)
     out = ufuncs.power(asarray(base, powers.dtype), powers)
     return out if dtype is None else asarray(out, dtype)
@@ -107,9 +109,13 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis: int = 0):
     both_negative = convert((first < 0) & (last < 0), work)
     sign = 1 - 2 * both_negative
     powers = linspace(
-        ufuncs.log10(first * sign), ufuncs.log10(last * sign), num, endpoint, axis=axis
+        _log10(first * sign), _log10(last * sign), num, endpoint, axis=axis
     )
     return asarray(sign * ufuncs.power(asarray(10.0, work), powers), kind)
+
+
+def _log10(x):
+    return log(x) / float(np.log(10.0))
 
 
 # ---- triangles and diagonals ----

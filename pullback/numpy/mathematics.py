@@ -9,13 +9,13 @@ import math
 import numpy as np
 
 from pullback.api.arrays.parts import by_parts
-from pullback.api.values import own
+from pullback.api.arguments import own
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, ArgumentTypeError
 from pullback.ops import hyperbolic, powers, transcendental
 from pullback.ops.complex import abs as modulus, sign_p
-from pullback.ops.convert import stop_gradient
+from pullback.ops.convert import convert, stop_gradient
 from pullback.ops.elementwise import (
     RoundingMethod,
     add,
@@ -27,8 +27,13 @@ from pullback.ops.elementwise import (
     round_p,
     scalar_like,
 )
-from pullback.ops.logic import eq, lt, max, select
-from pullback.ops.promote import agree_inexact, as_operand, inexact
+from pullback.ops.logic import bitwise_or, eq, lt, max, select
+from pullback.ops.promote import (
+    agree_inexact,
+    as_operand,
+    inexact,
+    numeric_operands,
+)
 from pullback.ops.shape import full
 
 
@@ -147,9 +152,7 @@ atan2 = arctan2
 
 def square(x, /):
     """`x * x`, elementwise; integers stay integers."""
-    x = as_operand("square", x)
-    if dtypes.is_bool(aval_of(x).dtype):
-        return own(x)
+    (x,) = numeric_operands("square", x)
     return powers.square(x)
 
 
@@ -163,20 +166,25 @@ def _scaled(x, factor: float):
     return mul(x, scalar_like(x, factor))
 
 
+def strong(x, value: float):
+    """The scalar `value` in the dtype of `x`, not weakly typed even if `x` is."""
+    return np.asarray(value, aval_of(x).dtype)
+
+
 def log2(x, /):
     """Logarithm of `x` to the base 2, elementwise."""
     x = transcendental.log(inexact("log2", x))
     if dtypes.is_complex(aval_of(x).dtype):
-        return by_parts(lambda part: div(part, scalar_like(part, math.log(2))), x)
-    return div(x, scalar_like(x, math.log(2)))
+        return by_parts(lambda part: div(part, strong(part, math.log(2))), x)
+    return div(x, strong(x, math.log(2)))
 
 
 def log10(x, /):
     """Logarithm of `x` to the base 10, elementwise."""
     x = transcendental.log(inexact("log10", x))
     if dtypes.is_complex(aval_of(x).dtype):
-        return by_parts(lambda part: _scaled(part, 1 / math.log(10)), x)
-    return _scaled(x, 1 / math.log(10))
+        return by_parts(lambda part: mul(part, strong(part, 1 / math.log(10))), x)
+    return mul(x, strong(x, 1 / math.log(10)))
 
 
 def deg2rad(x, /):
@@ -226,11 +234,12 @@ def trunc(x, /):
 
 def rint(x, /):
     """Nearest integer, halves to even, as a floating number, elementwise."""
-    x = inexact("rint", x)
-    if dtypes.is_complex(aval_of(x).dtype):
+    x = as_operand("rint", x)
+    dtype = aval_of(x).dtype
+    if dtypes.is_complex(dtype):
         return by_parts(rint, x)
-    if not hasattr(x, "aval"):
-        x = own(x)
+    if not dtypes.is_float(dtype):
+        return own(convert(x, dtypes.to_inexact(dtype)))
     return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
 
 
@@ -283,13 +292,16 @@ def hypot(x1, x2, /):
             rule="hypot is not well defined for complex-valued inputs",
             fix="take absolute values first",
         )
+    infinite = scalar_like(x, math.inf)
     size = stop_gradient(own(max(modulus(x), modulus(y))))
-    trivial = eq(mul(size, scalar_like(size, 0.5)), size)  # 0 or infinite
-    size_or_one = select(trivial, full(aval_of(size), 1), size)
+    endless = bitwise_or(eq(modulus(x), infinite), eq(modulus(y), infinite))
+    size = select(endless, full(aval_of(size), math.inf), size)
+    trivial = bitwise_or(eq(size, scalar_like(size, 0)), endless)
+    size_or_one = select(trivial, full(aval_of(size).strong(), 1), size)
     squares = add(
         powers.square(div(x, size_or_one)), powers.square(div(y, size_or_one))
     )
-    safe = select(trivial, full(aval_of(size), 1), squares)
+    safe = select(trivial, full(aval_of(size).strong(), 1), squares)
     return select(trivial, size, mul(size, powers.sqrt(safe)))
 
 
@@ -309,4 +321,4 @@ def logaddexp2(x1, x2, /):
     x, y = agree_inexact("logaddexp2", x1, x2)
     log_two = math.log(2)
     total = transcendental.logaddexp(_scaled(x, log_two), _scaled(y, log_two))
-    return div(total, scalar_like(total, log_two))
+    return div(total, strong(total, log_two))

@@ -10,12 +10,12 @@ from typing import Any
 from pullback.api.arrays.comparisons import bitwise_and, bitwise_or, greater
 from pullback.api.arrays.parts import by_parts, imag, real, where
 from pullback.api.arrays.ufuncs import one_for_zero
-from pullback.api.values import own
+from pullback.api.arguments import own
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype_info import finfo
 from pullback.core.errors import ArgumentError, ArgumentTypeError
-from pullback.numpy.mathematics import rad2deg, toward_zero
+from pullback.numpy.mathematics import rad2deg, strong, toward_zero
 from pullback.ops import logic
 from pullback.ops.bits import population_count
 from pullback.ops.complex import abs as modulus
@@ -183,7 +183,8 @@ def heaviside(x1, x2, /):
       Array([0. , 0.5, 1. ], dtype=float32)
     """
     x, y = inexact_operands("heaviside", x1, x2)
-    zero, one = scalar_like(x, 0), scalar_like(x, 1)
+    constant = scalar_like if aval_of(x1).weak_type else strong
+    zero, one = constant(x, 0), constant(x, 1)
     known = where(logic.lt(x, zero), zero, where(logic.gt(x, zero), one, y))
     return where(logic.ne(x, x), x, known)
 
@@ -191,7 +192,8 @@ def heaviside(x1, x2, /):
 def angle(z, deg: bool = False):
     """The argument of complex numbers in radians, or degrees if `deg`."""
     z = own(as_operand("angle", z))
-    y, x = agree_inexact("angle", imag(z), real(z))
+    y = imag(z) if dtypes.is_complex(z.aval.dtype) else strong(z, 0)
+    y, x = agree_inexact("angle", y, real(z))
     out = atan2(y, x)
     return rad2deg(out) if deg else out
 

@@ -1,9 +1,10 @@
 """Static arrays of positions that are evenly spaced: they read like slices.
 
-Pure NumPy. An array A over a shape S is affine when `A[s] = base + sum c_t s_t`; it is a
+Pure NumPy. An array A over a shape S is affine when `A[s] = base + sum c_t s_t`, and a
 run when the steps c_t nest like the digits of a number.
 """
 
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ class Line(NamedTuple):
 
 
 def line(array: Any, ndim: int) -> Line | None:
-    """The array of positions as a run over a shape of `ndim` axes; None if it is none."""
+    """The positions as a run over a shape of `ndim` axes; None if they are none."""
     if not isinstance(array, np.ndarray | np.generic):
         return None
     if not 0 < array.size <= LARGEST:
@@ -38,7 +39,7 @@ def line(array: Any, ndim: int) -> Line | None:
     if steps is None:
         return None
     used = sorted((t for t in range(ndim) if steps[t]), key=lambda t: -abs(steps[t]))
-    for slow, fast in zip(used, used[1:], strict=False):
+    for slow, fast in pairwise(used):
         if steps[slow] != steps[fast] * shape[fast]:
             return None
     if not used:
@@ -89,12 +90,31 @@ def factored(arrays: list[Any], joint: tuple[int, ...]) -> tuple[int, int] | Non
     return (n // p, p) if n % p == 0 and 1 < p < n else None
 
 
+def runs(array: Any, most: int = 3) -> list[Line] | None:
+    """A vector of positions as at most `most` runs of two or more, or None."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        return None
+    if not 2 <= array.size <= LARGEST:
+        return None
+    out, at = [], 0
+    while at < array.size:
+        jumps = np.diff(array[at:])
+        broken = np.flatnonzero(jumps != jumps[0]) if jumps.size else jumps
+        size = int(broken[0]) + 1 if broken.size else array.size - at
+        found = line(array[at : at + size], 1)
+        if size < 2 or found is None or not found.sizes or len(out) == most:
+            return None
+        out.append(found)
+        at += size
+    return out
+
+
 class Reduced(NamedTuple):
     """What is left of a group of arrays.
 
     `lines`: the arrays that are runs, by axis. `looked_up`: the others, with the shape
-    that each has within `group`, the shape of what is looked up. `labels`: the source of
-    each axis of the joint shape.
+    that each has within `group`, the shape of what is looked up. `labels`: where each
+    axis of the joint shape comes from.
     """
 
     lines: dict[int, Line]
@@ -144,7 +164,7 @@ def _labels(lines: dict[int, Line], shared: list[int], joint) -> list[tuple]:
 
 
 def _claim(lines: dict[int, Line], labels: list, t: int) -> None:
-    """Let a run of one position keep its axis rather than drop it and make a new one."""
+    """Let a run of one position keep its axis: no need to drop it and make one."""
     for a, found in lines.items():
         if not found.axes:
             lines[a] = found._replace(axes=(t,), sizes=(1,))

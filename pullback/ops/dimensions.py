@@ -19,8 +19,8 @@ class GatherDimensionNumbers:
     """How a gather reads its operand.
 
     `offset_dims`: axes of the result that run within a window. `collapsed_slice_dims`:
-    axes of the operand of window size 1 that the result lacks. `start_index_map[j]`: the
-    axis of the operand that entry j of an index vector counts along.
+    axes of the operand of window size 1 that the result lacks. `start_index_map[j]`:
+    the axis of the operand that entry j of an index vector counts along.
     `operand_batching_dims` and `start_indices_batching_dims`: axes of the operand and
     of the indices that go along with each other.
     """
@@ -121,7 +121,7 @@ _MODES = {
 
 
 def default_fill(dtype) -> Any:
-    """What reads outside the operand give: NaN, the least int, the greatest uint, True."""
+    """What reads outside give: NaN, the least int, the greatest uint, True."""
     if dtypes.is_inexact(dtype):
         return float("nan")
     if dtypes.is_bool(dtype):
@@ -195,6 +195,20 @@ def moved_numbers(g: GatherDimensionNumbers, **changes) -> GatherDimensionNumber
 
 def _shifted(dims: tuple[int, ...], by: bool) -> tuple[int, ...]:
     return tuple(d + by for d in dims)
+
+
+def with_offset(g: GatherDimensionNumbers) -> GatherDimensionNumbers:
+    """The numbers with axis 0 of the result running within a window."""
+    return replace(g, offset_dims=(0, *g.offset_dims))
+
+
+def with_batching(g: GatherDimensionNumbers) -> GatherDimensionNumbers:
+    """The numbers with axis 0 of operand and indices going along with each other."""
+    return replace(
+        g,
+        operand_batching_dims=(0, *g.operand_batching_dims),
+        start_indices_batching_dims=(0, *g.start_indices_batching_dims),
+    )
 
 
 # ---- the meaning in NumPy ----

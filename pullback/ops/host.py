@@ -11,13 +11,16 @@ from typing import Any
 
 from pullback.core import dtype as dtypes
 
-ARITHMETIC = "mul max min sign abs integer_pow square sqrt rem"
+ARITHMETIC = (
+    "mul max min sign abs integer_pow square sqrt rem "
+    "reduce_max reduce_min argmax argmin"
+)
 EXACT = frozenset(
     f"{ARITHMETIC} add add_any sub neg floor ceil round is_finite nextafter "
     "eq ne lt le gt ge and or xor not select_n clamp "
     "shift_left shift_right_logical shift_right_arithmetic population_count clz "
     "real imag complex conj convert_element_type bitcast_convert_type "
-    "reduce_precision copy stop_gradient "
+    "reduce_precision copy stop_gradient reduce_and reduce_or reduce_xor "
     "broadcast_in_dim reshape transpose squeeze slice rev concatenate pad iota "
     "dynamic_slice "
     "random_seed random_wrap random_unwrap random_split random_fold_in "

@@ -43,7 +43,7 @@ class Traced(NamedTuple):
 
 
 class Window(NamedTuple):
-    """`ds(start, size, stride)`: a window of static size at a start that may be traced."""
+    """`ds(start, size, stride)`: a window whose start may be traced."""
 
     start: Any
     size: int
@@ -124,7 +124,7 @@ def _single(index: Any) -> tuple:
         hint = "tuple(seq)" if any(_is_item(x) for x in index) else "array(seq)"
         raise ArgumentTypeError(
             "Using a non-tuple sequence for multidimensional indexing is not allowed",
-            rule="it is slow and ambiguous: an array of positions, or a tuple of items?",
+            rule="it is ambiguous: an array of positions, or a tuple of items?",
             fix=f"use x[array(seq)] or x[tuple(seq)]; here {hint} is meant",
         )
     return (index,)
@@ -158,7 +158,8 @@ def _item(x: Any, i: int, count: int, reads: bool) -> Any:
 
 def _wrong_type(what: str, i: int, fix: str | None = None) -> ArgumentTypeError:
     return ArgumentTypeError(
-        f"Indexer must have integer or boolean type: {what} (item {i + 1} of the index)",
+        f"Indexer must have integer or boolean type: {what} "
+        f"(item {i + 1} of the index)",
         rule="an index is made of integers, slices, None, `...`, ds(start, size), and "
         "integer or boolean arrays",
         fix=fix,
@@ -223,8 +224,8 @@ def _slice(s: slice, i: int) -> slice:
 def _bound(bound: Any, i: int) -> int:
     if not hasattr(bound, "__index__"):
         raise ArgumentTypeError(
-            f"slice bound {bound!r} of type {type(bound).__name__} (item {i + 1} of the "
-            "index)",
+            f"slice bound {bound!r} of type {type(bound).__name__} "
+            f"(item {i + 1} of the index)",
             rule="slice bounds are integers or None",
         )
     return bound.__index__()

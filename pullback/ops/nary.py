@@ -77,24 +77,43 @@ def check_kind(name: str, dtype, accepts: Sequence[str]) -> None:
         )
 
 
+def _joint(name: str, avals: Sequence[ShapedArray]):
+    """Shape, dtype and weak type of operands of different types."""
+    shape, dtype, weak = (), avals[0].dtype, True
+    for a in avals:
+        if a.shape and a.shape != shape:
+            if shape:
+                joint_shape(name, avals)
+            shape = a.shape
+        if a.dtype is not dtype and a.dtype != dtype:
+            joint_dtype(name, avals)
+        weak = weak and a.weak_type
+    return shape, dtype, weak
+
+
 def abstract_rule(
     name: str, accepts: Sequence[str], result=None, check=None
 ) -> Callable:
     """The type rule of an elementwise primitive; arguments as those of `nary`."""
 
+    known: set = set()  # dtypes found right
+
     def abstract(*avals, **params):
         first = avals[0]
-        if len(avals) == 1 or all(a is first for a in avals):
-            shape, dtype = first.shape, first.dtype
+        if avals.count(first) == len(avals):
+            shape, dtype, weak = first.shape, first.dtype, first.weak_type
         else:
-            shape, dtype = joint_shape(name, avals), joint_dtype(name, avals)
-        check_kind(name, dtype, accepts)
+            shape, dtype, weak = _joint(name, avals)
+        if dtype not in known:
+            check_kind(name, dtype, accepts)
+            known.add(dtype)
         if check is not None:
             check(first, **params)
-        weak = first.weak_type and all(a.weak_type for a in avals)
         if result is not None:
             dtype = result(dtype)
             weak = weak and dtype != dtypes.bool_
+        elif shape == first.shape and weak == first.weak_type and not first.vary:
+            return first
         return ShapedArray(shape, dtype, weak)
 
     return abstract

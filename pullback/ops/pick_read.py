@@ -18,7 +18,7 @@ from pullback.ops.elementwise import add
 from pullback.ops.index import gather
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import lt, min as minimum, select_n
-from pullback.ops.pick import Dyn, Label, Lookup, Pick, Point, Run
+from pullback.ops.pick import Dyn, Label, Lookup, Pick, Point, Run, pieces
 from pullback.ops.shape import (
     broadcast_in_dim,
     full,
@@ -43,6 +43,9 @@ def read(x, pick: Pick, *, fill_value: Any = None, hints=(False, False)):
         return full(ShapedArray(pick.out_shape, aval.dtype), 0)
     if pick.shape != aval.shape:
         x = reshape(x, pick.shape)
+    parts = pieces(pick)
+    if parts is not None:
+        return concatenate([read(x, part.pick) for part in parts], parts[0].axis)
     x, labels = loosened(taken(x, pick), pick)
     if pick.lookups():
         vectors, mode, hints = index_vectors(pick, hints)
@@ -119,9 +122,9 @@ def taken(x, pick: Pick):
 def _strided(x, pick: Pick, starts: list[int]):
     limits = [s + k for s, k in zip(starts, boxes(pick), strict=True)]
     steps = [1 if type(t) is Lookup else t.step for t in pick.axes]
-    if not any(starts) and max(steps, default=1) == 1:
-        if tuple(limits) == aval_of(x).shape:
-            return x
+    plain = not any(starts) and max(steps, default=1) == 1
+    if plain and tuple(limits) == aval_of(x).shape:
+        return x
     return slice(x, starts, limits, steps)
 
 

@@ -23,7 +23,7 @@ from pullback.ops.logic import (
     min as minimum,
     select_n,
 )
-from pullback.ops.pick import Dyn, Lookup, Pick
+from pullback.ops.pick import Dyn, Lookup, Pick, pieces
 from pullback.ops.pick_read import (
     backwards,
     boxes,
@@ -36,7 +36,7 @@ from pullback.ops.pick_read import (
 from pullback.ops.reduce import highest, lowest, reduce_max, reduce_min, reduce_prod
 from pullback.ops.scatter import scatter_max_p, scatter_min_p, scatter_mul_p
 from pullback.ops.shape import full, reduce_sum, reshape, squeeze, transpose
-from pullback.ops.slicing import index_in_dim, pad, rev, slice
+from pullback.ops.slicing import index_in_dim, pad, rev, slice, slice_in_dim
 
 
 class Update(NamedTuple):
@@ -73,6 +73,12 @@ def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
         x = reshape(x, pick.shape)
     if pick.sizes != pick.out_shape:
         y = reshape(y, pick.sizes)
+    parts = pieces(pick)
+    if parts is not None and index_vectors(pick, hints)[2][1]:
+        for part in parts:
+            some = slice_in_dim(y, part.start, part.stop, 1, part.axis)
+            x = write(x, part.pick, some, update)
+        return x if pick.shape == shape else reshape(x, shape)
     y, labels = _without_new(y, pick, update)
     if pick.lookups():
         block, block_labels = loosened(taken(x, pick), pick)
@@ -89,7 +95,7 @@ def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
         )
         update = SET
     else:
-        y = _in_order(y, labels, [x for x in _canonical(pick)])
+        y = _in_order(y, labels, _canonical(pick))
     x = _put(x, pick, _tightened(y, pick), update)
     return x if pick.shape == shape else reshape(x, shape)
 

@@ -17,6 +17,7 @@ from pullback.ops.convert import convert
 from pullback.ops.shape import broadcast_in_dim, reshape
 
 SCALARS = (bool, int, float, complex)
+SAFE = 240.0  # within the range of every floating type of 8 bits and more
 
 
 def as_operand(name: str, x: Any) -> Any:
@@ -56,14 +57,13 @@ def to_dtype(x: Any, dtype: Any, weak_type: bool = False) -> Any:
 
 def _scalar(x: Any, kind: type, dtype: Any, weak_type: bool) -> Any:
     own, _ = dtypes.of_scalar(x)
-    if own is dtype and kind is not bool:
-        return x
     if weak_type:
         wanted = dtypes.scalar_type_of(dtype)
         if dtypes.canonicalize(wanted) == dtype:
             return x if kind is wanted else wanted(x)
         return convert(x, dtype, True)
-    return np.asarray(x, own).astype(dtype)
+    with np.errstate(all="ignore"):
+        return np.asarray(x, own).astype(dtype)
 
 
 def promote_dtypes(*xs: Any) -> list[Any]:
@@ -157,26 +157,48 @@ def operands(name: str, *xs: Any) -> list[Any]:
     return promote_shapes(name, *promote_dtypes(*xs))
 
 
+FITS = {
+    float: dtypes.INEXACT,
+    int: dtypes.INEXACT | {dtypes.int32, dtypes.int64},
+    complex: dtypes.COMPLEX,
+}
+
+
 def agree(name: str, x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """As `operands` of two, and their dtype. Quick where nothing is to be done."""
-    try:
-        aval = x.aval
-        if aval is y.aval:
-            return x, y, aval.dtype
-    except AttributeError:
-        pass
+    """As `operands` of two, and their dtype. Quick where little is to be done."""
+    a, b = getattr(x, "aval", None), getattr(y, "aval", None)
+    if a is not None and (a is b or (b is None and _takes(a, y))):
+        return x, y if a is b else narrow(y, a.dtype), a.dtype
+    if a is None and b is not None and _takes(b, x):
+        return narrow(x, b.dtype), y, b.dtype
     x, y = operands(name, x, y)
     return x, y, aval_of(x).dtype
 
 
+def _takes(aval: ShapedArray, x: Any) -> bool:
+    """Whether a Python number joins arrays of a type without changing it."""
+    kind = type(x)
+    if kind not in FITS or aval.weak_type or aval.dtype not in FITS[kind]:
+        return False
+    return kind is not int or -(2**31) <= x < 2**31
+
+
+def narrow(x: Any, dtype: Any) -> np.ndarray:
+    """A number as a rank-0 NumPy array; infinite where the type does not reach."""
+    if type(x) is not complex and -SAFE <= x <= SAFE:
+        return np.asarray(x, dtype)
+    with np.errstate(over="ignore"):
+        return np.asarray(x, dtype)
+
+
 def agree_inexact(name: str, x: Any, y: Any) -> tuple[Any, Any]:
-    """As `inexact_operands` of two. Quick where nothing is to be done."""
-    try:
-        aval = x.aval
-        if aval is y.aval and aval.dtype in dtypes.INEXACT:
+    """As `agree`, with integers and booleans converted to floating."""
+    a, b = getattr(x, "aval", None), getattr(y, "aval", None)
+    known = a if b is None else b
+    if known is not None and known.dtype in dtypes.INEXACT:
+        x, y, dtype = agree(name, x, y)
+        if dtype in dtypes.INEXACT:
             return x, y
-    except AttributeError:
-        pass
     x, y = inexact_operands(name, x, y)
     return x, y
 

@@ -1,4 +1,4 @@
-"""Scatter family: the scatters that multiply, and that take the least or the greatest."""
+"""Scatter family: the scatters that multiply, and that take extremes."""
 
 import numpy as np
 
@@ -8,17 +8,15 @@ from pullback.core.primitive import Primitive
 from pullback.ops.convert import convert
 from pullback.ops.dimensions import GatherScatterMode, ScatterDimensionNumbers
 from pullback.ops.elementwise import add_any, div, mul
-from pullback.ops.index import (
-    Mode,
-    read_back,
+from pullback.ops.index import Mode, read_back, scatter_add_p
+from pullback.ops.logic import eq, select_n
+from pullback.ops.nary import quiet
+from pullback.ops.scatter_rules import (
     scatter_abstract,
-    scatter_add_p,
     scatter_batch,
     scatter_lower,
     scatter_reference,
 )
-from pullback.ops.logic import eq, select_n
-from pullback.ops.nary import quiet
 from pullback.ops.shape import full, zeros
 
 

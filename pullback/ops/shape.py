@@ -142,9 +142,11 @@ def canonical_axis(axis: int, ndim: int) -> int:
 
 def full(aval: ShapedArray, value) -> Any:
     """An array of the given type with every element `value` (a Python or NumPy scalar)."""
-    scalar = np.asarray(value, dtype=aval.dtype)
+    scalar: Any = np.asarray(value, dtype=aval.dtype)
+    if aval.weak_type and dtypes.of_scalar(scalar.item()) == (aval.dtype, True):
+        scalar = scalar.item()
     if not aval.shape:
-        return scalar if not aval.weak_type else scalar.item()
+        return scalar
     return broadcast_in_dim_p.bind(scalar, shape=aval.shape, broadcast_dimensions=())
 
 

@@ -19,7 +19,7 @@ from pullback.ops.shape import (
     expand_dims,
     moveaxis,
 )
-from pullback.ops.slicing import batched_front
+from pullback.ops.slicing import batched_front, slice_in_dim
 
 
 def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1):
@@ -82,6 +82,8 @@ def take_along(x, places, axis: int):
     `places`: `i[...]` of the rank of `x`, all positions in range.
     """
     aval = aval_of(x)
+    if not aval.size:
+        return slice_in_dim(x, 0, aval_of(places).shape[axis], axis=axis)
     others = tuple(i for i in range(aval.ndim) if i != axis)
     numbers = GatherDimensionNumbers(
         offset_dims=(),

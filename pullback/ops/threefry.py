@@ -82,7 +82,7 @@ def emit_threefry(b, shape: tuple[int, ...], k0, k1, x0, x1) -> list[Any]:
         name = b.module.functions[key] = b.module.function(
             "threefry2x32", [words] * 4, lambda b, *xs: _emit_rounds(b, words, *xs)
         )
-    return b.call(name, [words] * 2, (k0, k1, x0, x1))
+    return b.optimization_barrier(b.call(name, [words] * 2, (k0, k1, x0, x1)))
 
 
 def _emit_rounds(b, words: ShapedArray, k0, k1, x0, x1) -> list[Any]:

@@ -70,7 +70,7 @@ def apply_reference(
     if shapes != [a.shape for a in outs]:
         want = ", ".join(a.short() for a in outs)
         raise InternalError(
-            f"{prim.name}: its reference gives shapes {shapes}, its abstract rule {want}"
+            f"{prim.name}: its reference gives {shapes}, its abstract rule {want}"
         )
     with np.errstate(all="ignore"):
         return [host(y, a) for y, a in zip(results, outs, strict=True)]

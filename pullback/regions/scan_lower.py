@@ -16,16 +16,19 @@ INDEX = ShapedArray((), np.dtype(np.int32))
 
 
 class ScanLowering:
-    """One scan being lowered: `b` emits, `xs` are stacked inputs, `outs` their types."""
+    """One scan being lowered: `b` emits, `operands` are constants, carry and rows."""
 
     def __init__(self, b: Any, outs: list, operands: tuple, params: dict[str, Any]):
-        self.b, self.body = b, params["jaxpr"]
-        self.length, self.reverse = params["length"], params["reverse"]
-        counts = params["num_consts"], params["num_carry"]
-        self.consts, self.init, self.xs = parts(operands, *counts)
-        self.x_avals = parts(b.avals_in, *counts)[2]
-        self.y_avals = outs[counts[1] :]
-        self.num_carry = counts[1]
+        self.b = b
+        self.body: ClosedJaxpr = params["jaxpr"]
+        self.length = params["length"]
+        self.reverse = params["reverse"]
+        num_consts = params["num_consts"]
+        num_carry = self.num_carry = params["num_carry"]
+        groups = parts(operands, num_consts, num_carry)
+        self.consts, self.init, self.xs = groups
+        self.x_avals = b.avals_in[num_consts + num_carry :]
+        self.y_avals = outs[num_carry:]
 
     def run(self, unroll: int) -> list[Any]:
         """Values of the final carry and of the stacked outputs."""
@@ -33,25 +36,33 @@ class ScanLowering:
             return self.straight()
         return self.looped(unroll)
 
+    # ---- without a loop ----
+
     def straight(self) -> list[Any]:
         """Every iteration written out, outputs joined at the end."""
-        b, carry = self.b, self.init
-        rows: list[list[Any]] = [[] for _ in self.y_avals]
+        carry = self.init
+        made = []
         steps = range(self.length)
         for i in reversed(steps) if self.reverse else steps:
-            carry, ys = self.iterate(carry, self.rows_at(i))
-            for row, y, aval in zip(rows, ys, self.y_avals, strict=True):
-                row.append(b.reshape(one_row(aval), y))
+            carry, ys = self.iterate(carry, i)
+            made.append(ys)
         if self.reverse:
-            rows = [row[::-1] for row in rows]
-        stacks = map(self.joined, rows, self.y_avals)
+            made.reverse()
+        stacks = [
+            self.joined([ys[k] for ys in made], aval)
+            for k, aval in enumerate(self.y_avals)
+        ]
         return [*carry, *stacks]
 
     def joined(self, rows: list[Any], aval: ShapedArray) -> Any:
         """Rows as one array."""
         if len(rows) > 1:
             return self.b.concatenate(rows, 0)
-        return rows[0] if rows else self.b.full(0, aval)
+        if rows:
+            return rows[0]
+        return self.b.full(0, aval)
+
+    # ---- with a loop ----
 
     def looped(self, unroll: int) -> list[Any]:
         """A loop of `length // unroll` steps, and the iterations left over."""
@@ -60,60 +71,72 @@ class ScanLowering:
         empty = [b.full(0, aval) for aval in self.y_avals]
 
         def more(b, i, *state):
-            return b.compare(i, b.constant(end, INDEX), "LT")
+            limit = index(b, end)
+            return b.compare(i, limit, "LT")
 
         def step(b, i, *state):
             values = list(state)
             for k in range(unroll):
-                values = self.iteration(self.place(b.add(i, index(b, k))), values)
-            return [b.add(i, index(b, unroll)), *values]
+                at = b.add(i, index(b, k))
+                values = self.filling(at, values)
+            ahead = b.add(i, index(b, unroll))
+            return [ahead, *values]
 
-        _, *state = b.while_loop([index(b, 0), *self.init, *empty], more, step)
+        start = [index(b, 0), *self.init, *empty]
+        state = b.while_loop(start, more, step)[1:]
         for i in range(end, self.length):
-            state = self.iteration(self.place(index(b, i)), state)
+            state = self.filling(index(b, i), state)
         return state
 
-    def place(self, i: Any) -> Any:
-        """Where iteration `i` reads and writes."""
-        if not self.reverse:
-            return i
-        return self.b.subtract(index(self.b, self.length - 1), i)
-
-    def iteration(self, at: Any, state: list[Any]) -> list[Any]:
-        """Carry and output stacks after one more iteration at a computed index."""
-        carry, stacks = state[: self.num_carry], state[self.num_carry :]
-        carry, ys = self.iterate(carry, self.rows_at(at))
+    def filling(self, i: Any, state: list[Any]) -> list[Any]:
+        """Carry and output stacks after iteration `i`, a computed index."""
         b = self.b
-        stacks = [
-            b.dynamic_update_slice(
-                stack, b.reshape(one_row(aval), y), self.starts(at, aval)
-            )
+        if self.reverse:
+            last = index(b, self.length - 1)
+            i = b.subtract(last, i)
+        carry = state[: self.num_carry]
+        stacks = state[self.num_carry :]
+        carry, ys = self.iterate(carry, i)
+        filled = [
+            b.dynamic_update_slice(stack, y, self.starts(i, aval))
             for stack, y, aval in zip(stacks, ys, self.y_avals, strict=True)
         ]
-        return [*carry, *stacks]
+        return [*carry, *filled]
 
-    def iterate(self, carry: list, rows: list) -> tuple[list, list]:
-        """One run of the body."""
-        body: ClosedJaxpr = self.body
-        outs = self.b.inline(body, [*self.consts, *carry, *rows])
-        return outs[: self.num_carry], outs[self.num_carry :]
+    # ---- one iteration ----
 
-    def rows_at(self, at: Any) -> list[Any]:
-        """The slices of the inputs at an index, static or computed."""
-        return [self.row(x, a, at) for x, a in zip(self.xs, self.x_avals, strict=True)]
+    def iterate(self, carry: list, at: Any) -> tuple[list, list]:
+        """The next carry, and rows `[1, *s]`, from row `at` of the inputs."""
+        b = self.b
+        rows = [
+            self.row(x, aval, at) for x, aval in zip(self.xs, self.x_avals, strict=True)
+        ]
+        operands = [*self.consts, *carry, *rows]
+        outs = b.inline(self.body, operands)
+        ys = [
+            b.reshape(one_row(aval), y)
+            for y, aval in zip(outs[self.num_carry :], self.y_avals, strict=True)
+        ]
+        return outs[: self.num_carry], ys
 
     def row(self, x: Any, aval: ShapedArray, at: Any) -> Any:
-        """`x[at]`"""
-        b, rest = self.b, aval.shape[1:]
+        """`x[at]`, for a static or a computed index."""
+        b = self.b
+        rest = aval.shape[1:]
         if isinstance(at, int):
-            cut = b.slice(x, [at] + [0] * len(rest), [at + 1, *rest])
+            start = [at, *(0 for _ in rest)]
+            stop = [at + 1, *rest]
+            cut = b.slice(x, start, stop)
         else:
-            cut = b.dynamic_slice(x, self.starts(at, aval), (1, *rest))
-        return b.reshape(ShapedArray(rest, aval.dtype), cut)
+            starts = self.starts(at, aval)
+            cut = b.dynamic_slice(x, starts, (1, *rest))
+        out = ShapedArray(rest, aval.dtype)
+        return b.reshape(out, cut)
 
     def starts(self, at: Any, aval: ShapedArray) -> list[Any]:
         """The start indices of row `at`."""
-        return [at] + [index(self.b, 0)] * (aval.ndim - 1)
+        zero = index(self.b, 0)
+        return [at, *(zero for _ in aval.shape[1:])]
 
 
 def index(b: Any, i: int) -> Any:
@@ -123,4 +146,5 @@ def index(b: Any, i: int) -> Any:
 
 def one_row(aval: ShapedArray) -> ShapedArray:
     """The type of one row of a stack."""
-    return ShapedArray((1, *aval.shape[1:]), aval.dtype)
+    shape = (1, *aval.shape[1:])
+    return ShapedArray(shape, aval.dtype)

@@ -12,12 +12,9 @@ from typing import Any, NamedTuple
 
 from pullback.core import tree
 from pullback.core.aval import ShapedArray, aval_of, is_array_like
-from pullback.core.errors import ArgumentTypeError, DtypeError, ShapeError, TreeError
+from pullback.core.errors import ArgumentTypeError
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
-from pullback.core.promotion import promote_pair
 from pullback.core.trace import Tracer, context, stage
-from pullback.core.tree_mismatch import describe_difference
-from pullback.ops.promote import to_dtype
 
 MAX_ENTRIES = 512
 _traces: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
@@ -119,7 +116,8 @@ def _label(i: int, labels: Sequence[str]) -> str:
 def _bad_result(what: str, x: Any, i: int, out: Any) -> ArgumentTypeError:
     path = tree.leaves_with_path(out)[i][0]
     return ArgumentTypeError(
-        f"{what} returned {x!r} of type {type(x).__name__} at result{tree.keystr(path)}",
+        f"{what} returned {x!r} of type {type(x).__name__} at "
+        f"result{tree.keystr(path)}",
         rule="a traced function returns arrays, numbers, or trees of them",
         fix="leave it out, or return it from the caller",
     )
@@ -140,77 +138,3 @@ def input_avals(leaves: Sequence[Any], value: Any, what: str) -> list[ShapedArra
                 fix="close over values that are not arrays",
             )
     return list(map(aval_of, leaves))
-
-
-# ---- carried values ----
-
-
-def check_carry_tree(what: str, start: str, want: Any, out: Any) -> None:
-    """Raise TreeError unless a carry that came back has the structure `want`."""
-    if tree.structure(out) != want:
-        raise TreeError(
-            f"{what} returned a carry that differs from {start} "
-            f"{describe_difference(want.spec, out, whole=True)}",
-            rule="every iteration takes and returns a carry of the same tree structure",
-            fix=f"make {start} and the result the same types of containers, with the "
-            "same keys and lengths",
-        )
-
-
-def promoted(before: Sequence[ShapedArray], after: Sequence[ShapedArray]):
-    """Types to start from, so that weakly typed starts fit what comes back."""
-    new = []
-    for a, b in zip(before, after, strict=True):
-        if a.weak_type and a.dtype != b.dtype:
-            dtype, _ = promote_pair(a.dtype, True, b.dtype, b.weak_type)
-            a = ShapedArray(a.shape, dtype, False, a.vary)
-        new.append(a)
-    return new
-
-
-def stage_carry(
-    run: Callable[[Sequence[ShapedArray]], Staged], avals: Sequence[ShapedArray]
-) -> tuple[Staged, list[ShapedArray]]:
-    """Trace a step whose leading results are the carry, for carry types `avals`.
-
-    Weakly typed starts are promoted until they fit.
-    """
-    n = len(avals)
-    while True:
-        staged = run(avals)
-        new = promoted(avals, staged.body.out_avals[:n])
-        if new == list(avals):
-            return staged, new
-        avals = new
-
-
-def check_carry_types(
-    what: str, start: str, carry_tree: Any, before: Sequence, after: Sequence
-) -> None:
-    """Raise unless a carry of structure `carry_tree` keeps its types.
-
-    Raises:
-      DtypeError, ShapeError: naming the first component that changes.
-    """
-    for i, (a, b) in enumerate(zip(before, after, strict=True)):
-        if a.shape == b.shape and a.dtype == b.dtype:
-            continue
-        name = leaf_names(tree.treedef_tuple((carry_tree,)), (start,))[i]
-        error = ShapeError if a.shape != b.shape else DtypeError
-        cast = f"return it with .astype({a.dtype.name})"
-        raise error(
-            f"{what}: the carry changes its type: {name} is {a.short()} when an "
-            f"iteration starts and {b.short()} when it ends",
-            rule="every iteration takes and returns a carry of the same shapes and "
-            "dtypes",
-            fix=f"{'reshape the result' if a.shape != b.shape else cast}, or give "
-            f"{start} the type {b.short()} there",
-        )
-
-
-def at_types(leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-    """Starting values, converted where promotion has changed their type."""
-    return [
-        x if aval_of(x).dtype == a.dtype else to_dtype(x, a.dtype)
-        for x, a in zip(leaves, avals, strict=True)
-    ]

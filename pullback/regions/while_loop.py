@@ -190,7 +190,7 @@ class _Mapped(NamedTuple):
     each: bool
 
 
-def _mapped(n, cond, num_cond, body, num_consts, mapped: list) -> _Mapped:
+def _mapped(n, cond, num_cond, body, num_consts, mapped) -> _Mapped:
     """`mapped`: of the constants of cond, those of body, and the carry."""
     cond_flags, consts, carry = map(tuple, parts(mapped, num_cond, num_consts))
     while True:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pullback.core.jaxpr import Atom, DropVar, Jaxpr, JaxprEqn, Literal, effects_of
+from pullback.core.jaxpr import Atom, DropVar, Jaxpr, JaxprEqn, effects_of
 
 # Primitives that hold jaxprs may drop unused results and operands of their bodies:
 # rule(used_outputs, eqn) -> equation or None. Filled by `pullback.regions`.
@@ -16,29 +16,33 @@ def dce_jaxpr(
 
     Returns the jaxpr, all of its arguments kept, and which arguments it reads.
     """
-    outvars = [v for i, v in enumerate(jaxpr.outvars) if used is None or used[i]]
-    live: set[Atom] = {v for v in outvars if type(v) is not Literal}
+    outvars = jaxpr.outvars
+    if used is not None:
+        outvars = [v for v, u in zip(outvars, used, strict=True) if u]
+    live: set[Atom] = set(outvars)
     eqns: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         if not eqn.effects and live.isdisjoint(eqn.outvars):
             continue
-        kept = _trim(eqn, live)
+        kept: JaxprEqn | None = eqn
+        if len(eqn.outvars) > 1 or eqn.primitive.name in RULES:
+            kept = _trim(eqn, live)
         if kept is not None:
             eqns.append(kept)
-            live.update(v for v in kept.invars if type(v) is not Literal)
+            live.update(kept.invars)
     eqns.reverse()
     out = jaxpr.replace(outvars=outvars, eqns=eqns, effects=effects_of(eqns))
     return out, [v in live for v in jaxpr.invars]
 
 
 def _trim(eqn: JaxprEqn, live: set[Atom]) -> JaxprEqn | None:
-    used = [v in live for v in eqn.outvars]
     rule = RULES.get(eqn.primitive.name)
     if rule is not None:
-        eqn = rule(used, eqn)
-        if eqn is None:
+        kept = rule([v in live for v in eqn.outvars], eqn)
+        if kept is None:
             return None
-    if all(v in live for v in eqn.outvars):
+        eqn = kept
+    if live.issuperset(eqn.outvars):
         return eqn
     outvars = [v if v in live else DropVar(v.aval) for v in eqn.outvars]
     return eqn.replace(outvars=outvars)
@@ -46,8 +50,11 @@ def _trim(eqn: JaxprEqn, live: set[Atom]) -> JaxprEqn | None:
 
 def prune_consts(jaxpr: Jaxpr, consts: Sequence) -> tuple[Jaxpr, list]:
     """Drop constants that no equation and no result reads."""
-    read = {v for eqn in jaxpr.eqns for v in eqn.invars if type(v) is not Literal}
-    read.update(v for v in jaxpr.outvars if type(v) is not Literal)
+    if not jaxpr.constvars:
+        return jaxpr, []
+    read: set[Atom] = set(jaxpr.outvars)
+    for eqn in jaxpr.eqns:
+        read.update(eqn.invars)
     kept = [i for i, v in enumerate(jaxpr.constvars) if v in read]
     constvars = [jaxpr.constvars[i] for i in kept]
     return jaxpr.replace(constvars=constvars), [consts[i] for i in kept]

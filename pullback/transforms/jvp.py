@@ -96,7 +96,7 @@ def tangent_out(prim, out, primals, ts, params):
     kind = type(fact)
     if kind is NotDifferentiable:
         return _no_tangent(prim, out, primals, fact)
-    if not prim.multiple_results and not dtypes.is_inexact(out.dtype):
+    if not prim.multiple_results and aval_of(out).dtype not in dtypes.INEXACT:
         return None
     if kind is Linear:
         return prim.bind(*_instantiated(fact, primals, ts), **params)

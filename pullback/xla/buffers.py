@@ -13,20 +13,20 @@ import numpy as np
 
 from pullback.xla.binding import runtime
 from pullback.xla.client import (
+    COPY,
+    Buffer,
     Device,
-    Placement,
+    HostAval,
     client_of,
     compile_options,
     default_placement,
     place,
+    place_array,
+    put as put,
 )
 from pullback.xla.dlpack import import_array, view
 
-Buffer = Any
-
-_COPY = runtime.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 _ALIAS = runtime.HostBufferSemantics.ZERO_COPY
-_device_put = runtime.batched_device_put
 
 # Elements that XLA packs several to a byte, and what they are read through.
 _PACKED = {
@@ -38,38 +38,9 @@ _PACKED = {
 }
 
 
-class HostAval:
-    """The aval that jaxlib reads when it is given an array."""
-
-    __slots__ = ("dtype", "ndim", "shape", "weak_type")
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype):
-        self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
-        self.weak_type = False
-
-
-def put(x: np.ndarray, device: Device | None = None) -> Buffer:
-    """Copies a NumPy array to a device (the first CPU device when none is named).
-
-    x: any[*s], of any layout and any element type XLA knows
-    Returns: an opaque buffer that shares no memory with `x`.
-    Raises: BackendError for an element type that XLA does not know.
-    """
-    return _put(x, default_placement() if device is None else place((device,)), _COPY)
-
-
 def put_replicated(x: np.ndarray, devices: Sequence[Device]) -> Buffer:
     """Copies a NumPy array to each of `devices`, as one buffer."""
-    return _put(x, place(tuple(devices)), _COPY)
-
-
-def _put(x: np.ndarray, where: Placement, semantics: Any) -> Buffer:
-    aval = HostAval(x.shape, x.dtype)
-    copies = [x] * len(where.devices)
-    # enable_x64 is always given: without it 64-bit data narrows when JAX is loaded.
-    return _device_put(
-        aval, where.sharding, copies, where.devices, True, False, semantics, True
-    )
+    return place_array(x, place(tuple(devices)), COPY)
 
 
 def to_numpy(buffer: Buffer, dtype: np.dtype) -> np.ndarray:
@@ -168,7 +139,7 @@ def from_dlpack(x: Any, device: Device | None = None) -> tuple[Buffer, np.dtype]
     if not array.flags.c_contiguous:
         array = array.copy("C")
     where = default_placement() if device is None else place((device,))
-    return _put(array, where, _ALIAS), array.dtype
+    return place_array(array, where, _ALIAS), array.dtype
 
 
 def buffer_shape(buffer: Buffer) -> tuple[int, ...]:

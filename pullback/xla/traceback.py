@@ -13,6 +13,10 @@ capture_traceback: Callable[[], Capture] = runtime.Traceback.get_traceback
 has switched tracebacks off."""
 
 
+raw_frames: Callable[[Capture], Any] = runtime.Traceback.raw_frames
+"""`raw_frames(capture)` returns what `frames_of` pairs up, without a Python call."""
+
+
 def frames_of(capture: Capture) -> list[tuple[CodeType, int]]:
     """Returns `(code object, offset of its last instruction)`, innermost frame first.
 
@@ -23,5 +27,5 @@ def frames_of(capture: Capture) -> list[tuple[CodeType, int]]:
         >>> code, offset = frames_of(capture_traceback())[0]
         >>> line, end_line, col, end_col = list(code.co_positions())[offset // 2]
     """
-    codes, offsets = capture.raw_frames()
+    codes, offsets = raw_frames(capture)
     return list(zip(codes, offsets, strict=True))

@@ -8,8 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from pullback.core import aval as avals
-from pullback.core import config
+from pullback.core import aval as avals, config
 from pullback.core.aval import ShapedArray, aval_of, is_array_like, join_vary
 from pullback.core.errors import ArgumentTypeError
 

@@ -47,13 +47,17 @@ def test_binding_twice(closed):
 def test_a_binder_of_another_type(closed):
     wrong = Var(ShapedArray((2,), np.dtype("float32")))
     eqn = closed.eqns[0].replace(outvars=[wrong])
-    refused(closed.jaxpr.replace(eqns=[eqn], outvars=[]), "equation 0, neg: binders are")
+    refused(
+        closed.jaxpr.replace(eqns=[eqn], outvars=[]), "equation 0, neg: binders are"
+    )
 
 
 def test_a_binder_too_many(closed):
     extra = Var(aval_of(X))
     eqn = closed.eqns[0].replace(outvars=[*closed.eqns[0].outvars, extra])
-    refused(closed.jaxpr.replace(eqns=[eqn], outvars=[]), "equation 0, neg: binders are")
+    refused(
+        closed.jaxpr.replace(eqns=[eqn], outvars=[]), "equation 0, neg: binders are"
+    )
 
 
 def test_weak_type_alone_is_no_difference(closed):

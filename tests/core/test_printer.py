@@ -21,7 +21,15 @@ from pullback.core.document import (
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from pullback.core.printer import marked, pretty, variable_name
 from pullback.core.trace import stage
-from pullback.ops import convert, elementwise, joining, shape, slicing, transcendental
+from pullback.ops import (
+    contract,
+    convert,
+    elementwise,
+    joining,
+    shape,
+    slicing,
+    transcendental,
+)
 
 OURS = SimpleNamespace(
     jit=jit,
@@ -33,6 +41,7 @@ OURS = SimpleNamespace(
             (shape, ("broadcast_in_dim", "transpose", "squeeze")),
             (slicing, ("slice", "rev")),
             (joining, ("concatenate",)),
+            (contract, ("dot_general",)),
             (convert, ("convert_element_type",)),
         )
         for name in names
@@ -74,6 +83,10 @@ def parameters(lax, m):
     wide = lax.broadcast_in_dim(m, (4, 2, 3), (1, 2))
     cut = lax.slice(wide, (0, 1, 0), (4, 2, 3), None)
     return lax.squeeze(lax.transpose(cut, (2, 1, 0)), (1,))
+
+
+def contraction(lax, x, m):
+    return lax.dot_general(m, x, (((1,), (0,)), ((), ())), preferred_element_type="f")
 
 
 def repeated_scalar(lax, x):
@@ -137,6 +150,7 @@ PROGRAMS = [
     (constant, X),
     (unused, X),
     (parameters, M),
+    (contraction, X, M),
     (repeated_scalar, X),
     (narrow_types, X),
     (many_arguments, *[X] * 7),

@@ -1,4 +1,4 @@
-"""Dispatch: interpreters in charge, staging, constants, and tracers that outlive them."""
+"""Dispatch: interpreters in charge, staging, constants, tracers that outlive them."""
 
 import copy
 import pickle

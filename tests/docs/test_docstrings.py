@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.page import FLAGS
+from tests.docs.page import FLAGS, Checker
 
 PACKAGE = Path(__file__).resolve().parents[2] / "pullback"
 PUBLIC = ("lax", "numpy", "nn", "random", "tree", "tree_util", "errors", "debug")
@@ -29,7 +29,7 @@ WITH_EXAMPLES = [
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_of(name: str):
     failures = {}
-    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    runner = doctest.DocTestRunner(Checker(), optionflags=FLAGS, verbose=False)
     for test in doctest.DocTestFinder().find(importlib.import_module(name)):
         report = io.StringIO()
         if runner.run(test, out=report.write).failed:

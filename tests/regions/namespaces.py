@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import pullback
-import pullback.api.install  # noqa: F401 (operators)
+import pullback.api.install
 from pullback import lax
 from pullback.compile.jit import jit
 from pullback.core.aval import aval_of

@@ -13,8 +13,10 @@ def _numpy_scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     rows = (
         [None] * length
         if xs is None
-        else [tuple(a[i] for a in xs) if isinstance(xs, tuple) else xs[i]
-              for i in range(len(xs[0] if isinstance(xs, tuple) else xs))]
+        else [
+            tuple(a[i] for a in xs) if isinstance(xs, tuple) else xs[i]
+            for i in range(len(xs[0] if isinstance(xs, tuple) else xs))
+        ]
     )
     ys = []
     carry = init
@@ -99,7 +101,7 @@ def live_late(o, w, x):
         a, b, k = c
         return (a * w, o.tanh(b + a * r), k), b * k
 
-    (a, b, k), ys = o.scan(step, (w, x[0] * 0.0, x[1]), x)
+    (a, b, _), ys = o.scan(step, (w, x[0] * 0.0, x[1]), x)
     return o.total(a) + o.total(b * b) + o.total(ys)
 
 
@@ -123,7 +125,11 @@ def choosing(o, w, x):
 
 
 def switching(o, w, x):
-    branches = [lambda a: o.tanh(a), lambda a: a * w, lambda a: o.tanh(a * a) * w + x[0]]
+    branches = [
+        lambda a: o.tanh(a),
+        lambda a: a * w,
+        lambda a: o.tanh(a * a) * w + x[0],
+    ]
 
     def step(c, rows):
         i, r = rows

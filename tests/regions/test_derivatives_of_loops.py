@@ -53,7 +53,10 @@ def test_forward_derivative(program):
     w, x = operands()
     t = np.array([0.5, -1.0, 0.25])
     want = slope(lambda w: program(PLAIN, w, x), w, t)
-    close(meaning(lambda w, t: P.jvp(lambda w: program(P, w, x), (w,), (t,))[1], w, t), want)
+    close(
+        meaning(lambda w, t: P.jvp(lambda w: program(P, w, x), (w,), (t,))[1], w, t),
+        want,
+    )
     out, linear = P.linearize(lambda w: program(P, w, x), w)
     close(out, program(PLAIN, w, x))
     close(linear(t), want)

@@ -77,9 +77,7 @@ def test_second_eager_call_does_not_compile(monkeypatch):
 def test_batches(mapped):
     x = np.array([1, 3, 200], np.float32)
     limit = np.array([50, 100, 10], np.float32)
-    args = [
-        a if d == 0 else a[0] for a, d in zip((x, limit), mapped, strict=True)
-    ]
+    args = [a if d == 0 else a[0] for a, d in zip((x, limit), mapped, strict=True)]
     got = pullback.vmap(doubled, mapped)(*args)
     for i in range(3):
         a, b = (a[i] if d == 0 else a for a, d in zip(args, mapped, strict=True))
@@ -94,7 +92,9 @@ def test_batch_with_a_shared_condition():
 
     def f(x):
         return lax.while_loop(
-            lambda s: lt(s[0], 5), lambda s: (s[0] + 1, s[1] * x, s[2] + x[0]), (0, x, 1.0)
+            lambda s: lt(s[0], 5),
+            lambda s: (s[0] + 1, s[1] * x, s[2] + x[0]),
+            (0, x, 1.0),
         )[1:]
 
     xs = np.stack([X, X + 1])
@@ -121,7 +121,7 @@ def test_reverse_mode_is_an_error_that_says_what_to_do():
     def f(x):
         return doubled(x, np.float32(100))[0]
 
-    with pytest.raises(DifferentiationError, match="(?s)while_loop.*fix:.*scan.*jvp"):
+    with pytest.raises(DifferentiationError, match=r"(?s)while_loop.*fix:.*scan.*jvp"):
         pullback.grad(f)(np.float32(3))
     with pytest.raises(ValueError, match="fori_loop"):
         pullback.jit(pullback.grad(f))(np.float32(3))
@@ -175,7 +175,8 @@ def test_dtypes_of_bounds():
 
     lax.fori_loop(np.uint8(0), 3, body, 0)
     lax.fori_loop(0, 3, body, 0)
-    assert seen == [(np.uint8, False), (np.int32, True)]
+    pullback.jit(lambda n: lax.fori_loop(np.uint8(0), n, body, 0))(np.uint8(3))
+    assert seen == [(np.int32, True), (np.uint8, False)]  # the second is kept
     for bounds in ((np.int32(0), np.uint8(3)), (0.0, 3), (X, 3), ("a", 3)):
         with pytest.raises(ArgumentTypeError, match="fori_loop"):
             lax.fori_loop(*bounds, body, 0)
@@ -184,7 +185,16 @@ def test_dtypes_of_bounds():
 def test_disable_jit_loops_in_python():
     with config.scoped(disable_jit=True):
         assert lax.while_loop(lambda x: x < 10, lambda x: x * 2, 3) == 12
-        assert lax.fori_loop(0, 4, lambda i, x: x + [i], []) == [0, 1, 2, 3]
+        assert lax.fori_loop(0, 4, lambda i, x: [*x, i], []) == [0, 1, 2, 3]
+
+
+def test_disable_jit_stages_what_python_cannot_decide():
+    x = np.array([1, 3, 200], np.float32)
+    with config.scoped(disable_jit=True):
+        got = pullback.vmap(lambda x: doubled(x, np.float32(50))[0])(x)
+        np.testing.assert_array_equal(np.asarray(got), [64, 96, 200])
+        choose = pullback.vmap(lambda p: lax.cond(p, lambda: 1, lambda: 2))
+        np.testing.assert_array_equal(np.asarray(choose(x > 2)), [2, 1, 1])
 
 
 # ---- errors ----

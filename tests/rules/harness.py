@@ -19,7 +19,7 @@ import pullback.ops
 import pullback.regions
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
-from pullback.core.primitive import REGISTRY, Primitive
+from pullback.core.primitive import Primitive
 from pullback.core.trace import in_charge, stage
 from pullback.debug.numpy_trace import NumpyTrace
 from tests.rules.sample import Bad, Sample, member, operand
@@ -267,7 +267,14 @@ def _subsets(count: int) -> Iterator[set[int]]:
         yield from map(set, itertools.combinations(range(count), size))
 
 
-STRUCTURED = ("cholesky", "eigh", "triangular_solve", "tridiagonal", "lu", "householder")
+STRUCTURED = (
+    "cholesky",
+    "eigh",
+    "triangular_solve",
+    "tridiagonal",
+    "lu",
+    "householder",
+)
 
 
 def members(sample: Sample, args: Sequence[Any], size: int) -> list[list[Any]]:

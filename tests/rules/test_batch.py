@@ -44,7 +44,13 @@ def _one_batch(failures, sample, prim, fun, args, size, ds):
         for x, xs, d in zip(args, made, ds, strict=True)
     ]
     loop = [
-        in_numpy(fun, [x if d is None else xs[k] for x, xs, d in zip(args, made, ds)])
+        in_numpy(
+            fun,
+            [
+                x if d is None else xs[k]
+                for x, xs, d in zip(args, made, ds, strict=True)
+            ],
+        )
         for k in range(size)
     ]
     with in_charge(NUMPY):

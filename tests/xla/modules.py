@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pullback.xla import buffers, executable
+from pullback.xla import buffers, client
 from pullback.xla.buffers import HostAval
 from pullback.xla.emitter import Emitter, Module
 
@@ -36,7 +36,7 @@ def shaped(shape: Sequence[int], dtype: Any = f32) -> HostAval:
 def run_module(module: Module, inputs: Sequence[np.ndarray], outs: Sequence[HostAval]):
     """Verifies, compiles and runs a module; returns NumPy arrays."""
     module.verify()
-    run = executable.compile_module(module.bytecode()).bind([_same] * len(outs), outs)
+    run = client.compile_module(module.bytecode()).bind([_same] * len(outs), outs)
     results = run([buffers.put(x) for x in inputs])
     return [
         buffers.to_numpy(r, out.dtype) for r, out in zip(results, outs, strict=True)

@@ -64,7 +64,7 @@ def test_loading_is_lazy_and_silent_and_devices_follow_the_flags():
     out = python(
         """if True:
         import sys
-        from pullback.xla import buffers, client, executable, pytree, traceback
+        from pullback.xla import buffers, client, pytree, traceback
         assert "jaxlib.mlir" not in sys.modules
         assert not client._clients
         assert client.device_count() == 3
@@ -89,13 +89,13 @@ BESIDE_JAX = """if True:
         assert jax.numpy.asarray(np.ones(2)).dtype == "float32"
         assert jax.grad(jax.numpy.sin)(0.0) == 1
     def with_pullback():
-        from pullback.xla import buffers, client, dlpack, executable, pytree
+        from pullback.xla import buffers, client, dlpack, pytree
         from pullback.xla.emitter import Module
         x = np.array([1 + 2**-40, -2.0])
         out = buffers.HostAval(x.shape, x.dtype)
         module = Module()
         module.function("main", [out], lambda b, x: [b.negate(x)], public=True)
-        run = executable.compile_module(module.bytecode()).bind([lambda y: y], [out])
+        run = client.compile_module(module.bytecode()).bind([lambda y: y], [out])
         (y,) = run([buffers.put(x)])
         assert buffers.to_numpy(y, x.dtype).tolist() == (-x).tolist()
         buffers.block(y), buffers.nbytes(y), buffers.is_ready(y)

@@ -59,7 +59,7 @@ def test_locations_follow_the_setting():
 
 
 def test_locations_survive_bytecode_and_xla():
-    from pullback.xla.executable import compile_module
+    from pullback.xla.client import compile_module
 
     def body(b, x):
         b.set_location("my_sine", "model.py", 7, 3)

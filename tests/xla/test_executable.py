@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pullback.xla import buffers, client, executable
+from pullback.xla import buffers, client
 from pullback.xla.emitter import Module
 from tests.xla.modules import f32, shaped
 
@@ -35,7 +35,7 @@ def value(wrapped):
 
 
 def test_bind_wraps_each_output_with_its_own_callable():
-    built = executable.compile_module(program(lambda b, x: [b.add(x, x), b.sine(x)]))
+    built = client.compile_module(program(lambda b, x: [b.add(x, x), b.sine(x)]))
     seen = []
 
     def record(buffer):
@@ -47,13 +47,13 @@ def test_bind_wraps_each_output_with_its_own_callable():
     np.testing.assert_array_equal(value(first), X + X)
     assert second == "recorded"
     np.testing.assert_allclose(buffers.to_numpy(seen[0], X.dtype), np.sin(X), 1e-6)
-    assert executable.aval_of_buffer(first.buffer) is OUT
+    assert client.aval_of_buffer(first.buffer) is OUT
     with pytest.raises(ValueError, match="zip"):
         built.bind([Wrapped], [OUT, OUT])
 
 
 def test_wrong_inputs_raise():
-    run = executable.compile_module(program()).bind([Wrapped], [OUT])
+    run = client.compile_module(program()).bind([Wrapped], [OUT])
     with pytest.raises(client.BackendError, match="incompatible size"):
         run([buffers.put(X[:2])])
     with pytest.raises(client.BackendError, match="expected 1"):
@@ -62,19 +62,19 @@ def test_wrong_inputs_raise():
 
 def test_a_module_that_does_not_parse():
     with pytest.raises(client.BackendError, match="garbage"):
-        executable.compile_module("module { garbage }")
+        client.compile_module("module { garbage }")
 
 
 def test_text_compiles_too():
     line = "tensor<4xf32>"
     text = f"func.func @main(%x: {line}) -> {line} {{ return %x : {line} }}"
-    run = executable.compile_module(text).bind([Wrapped], [OUT])
+    run = client.compile_module(text).bind([Wrapped], [OUT])
     np.testing.assert_array_equal(value(run([buffers.put(X)])[0]), X)
 
 
 @pytest.mark.parametrize("output", [0, None])
 def test_donation_frees_the_argument(output):
-    run = executable.compile_module(program(donated={0: output})).bind([Wrapped], [OUT])
+    run = client.compile_module(program(donated={0: output})).bind([Wrapped], [OUT])
     argument = buffers.put(X)
     (result,) = run([argument])
     assert buffers.is_deleted(argument)
@@ -82,7 +82,7 @@ def test_donation_frees_the_argument(output):
 
 
 def test_a_donated_argument_that_is_being_read_stays_whole():
-    run = executable.compile_module(program(donated={0: 0})).bind([Wrapped], [OUT])
+    run = client.compile_module(program(donated={0: 0})).bind([Wrapped], [OUT])
     argument = buffers.put(X)
     reading = buffers.to_numpy(argument, X.dtype)
     run([argument])
@@ -90,15 +90,15 @@ def test_a_donated_argument_that_is_being_read_stays_whole():
 
 
 def test_serialized_programs_run_in_another_process(tmp_path):
-    data = executable.compile_module(program()).serialize()
+    data = client.compile_module(program()).serialize()
     assert isinstance(data, bytes)
     path = tmp_path / "program"
     path.write_bytes(data)
     code = f"""if True:
         import numpy as np
-        from pullback.xla import buffers, executable
+        from pullback.xla import buffers, client
         out = buffers.HostAval((4,), np.dtype("float32"))
-        built = executable.deserialize(open({str(path)!r}, "rb").read())
+        built = client.deserialize(open({str(path)!r}, "rb").read())
         (y,) = built.bind([lambda y: y], [out])([buffers.put(np.arange(4, dtype="f"))])
         print(buffers.to_numpy(y, out.dtype).tolist())
     """
@@ -108,11 +108,11 @@ def test_serialized_programs_run_in_another_process(tmp_path):
 
 def test_corrupt_data_raises():
     with pytest.raises(client.BackendError, match=r"(?i)deserializ|parse"):
-        executable.deserialize(b"not a program")
+        client.deserialize(b"not a program")
 
 
 def test_descriptions_are_plain_data():
-    built = executable.compile_module(program())
+    built = client.compile_module(program())
     assert built.cost_analysis()["flops"] == 4
     stats = built.memory_stats()
     assert stats["argument"] == stats["output"] == X.nbytes
@@ -132,15 +132,15 @@ def test_descriptions_are_plain_data():
 
 def test_overrides_reach_xla():
     option = {"xla_cpu_enable_fast_math": True}
-    executable.compile_module(program(), overrides=option)
+    client.compile_module(program(), overrides=option)
     with pytest.raises(client.BackendError, match="no_such_option"):
-        executable.compile_module(program(), overrides={"no_such_option": 1})
+        client.compile_module(program(), overrides={"no_such_option": 1})
 
 
 def test_several_threads_build_and_compile_at_once():
     def one(n):
         bytecode = program(lambda b, x: [b.multiply(x, b.full(n, OUT))])
-        run = executable.compile_module(bytecode).bind([Wrapped], [OUT])
+        run = client.compile_module(bytecode).bind([Wrapped], [OUT])
         return value(run([buffers.put(X)])[0])
 
     with ThreadPoolExecutor(8) as pool:
@@ -150,19 +150,19 @@ def test_several_threads_build_and_compile_at_once():
 
 SEVERAL_DEVICES = """if True:
     import numpy as np
-    from pullback.xla import buffers, client, executable
+    from pullback.xla import buffers, client
     from pullback.xla.emitter import Module
     out = buffers.HostAval((4,), np.dtype("float32"))
     module = Module()
     module.function("main", [out], lambda b, x: [b.add(x, x)], public=True)
     x = np.arange(4, dtype="float32")
     second = client.devices()[1]
-    built = executable.compile_module(module.bytecode(), [second])
+    built = client.compile_module(module.bytecode(), [second])
     (y,) = built.bind([lambda y: y], [out])([buffers.put(x, second)])
     assert buffers.device_of(y) is second
     assert buffers.to_numpy(y, x.dtype).tolist() == [0, 2, 4, 6]
     both = client.devices()[:2]
-    built = executable.compile_module(module.bytecode(), both)
+    built = client.compile_module(module.bytecode(), both)
     (y,) = built.bind([lambda y: y], [out])([buffers.put_replicated(x, both)])
     buffers.block(y)
     assert built.devices == both

@@ -1,1 +1,1 @@
-"""Functions with NumPy's promotion and broadcasting that are also operators or methods."""
+"""Functions with NumPy's promotion and broadcasting: operators and methods too."""

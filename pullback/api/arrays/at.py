@@ -23,7 +23,7 @@ from pullback.ops.convert import convert
 from pullback.ops.dimensions import FILL_OR_DROP, GatherScatterMode, default_fill
 from pullback.ops.elementwise import neg
 from pullback.ops.logic import select_n
-from pullback.ops.pick import normalize
+from pullback.ops.normalize import normalize
 from pullback.ops.pick_read import read
 from pullback.ops.pick_write import ADD, MAX, MIN, MUL, SET, Update, write
 from pullback.ops.promote import broadcast_to, promote_inexact, to_dtype
@@ -206,18 +206,18 @@ def _spread(y, shape: tuple[int, ...], name: str):
         n not in (1, m) for n, m in zip(old, aligned, strict=True)
     ):
         raise ShapeError(
-            f"Incompatible shapes for broadcasting: x.at[...].{name} of values of shape "
-            f"{old} to an index of shape {shape}",
+            f"Incompatible shapes for broadcasting: x.at[...].{name} of values of "
+            f"shape {old} to an index of shape {shape}",
             rule="values broadcast to the shape that the index reads",
         )
     return broadcast_to(y, shape)
 
 
-# ---- masks: a choice between old and new, wherever the values do not depend on place ----
+# ---- masks: a choice between old and new, where values do not depend on place ----
 
 
 def _mask_of(index: Any, x):
-    """The index as a mask of the shape of `x`, if it is one that `x.at` can choose by."""
+    """The index as a mask of the shape of `x`, or None if it is no lone mask."""
     found = _mask_item(index)
     if found is None:
         return None

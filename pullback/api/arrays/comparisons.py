@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype import bool_
@@ -12,7 +14,6 @@ from pullback.ops.bits import (
     shift_right_logical,
 )
 from pullback.ops.complex import imag, real
-from pullback.ops.convert import convert
 from pullback.ops.promote import agree, as_operand, numeric_operands, promote_shapes
 
 
@@ -133,7 +134,9 @@ bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 
 def truth(name: str, x):
     """Whether elements differ from zero."""
-    return convert(as_operand(name, x), bool_)
+    x = as_operand(name, x)
+    dtype = aval_of(x).dtype
+    return x if dtype is bool_ else logic.ne(x, np.zeros((), dtype))
 
 
 def logical_and(x, y, /):

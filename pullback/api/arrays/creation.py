@@ -98,7 +98,7 @@ def _of_array(a, dtype, copies: bool):
 
 def _of_numpy(a: np.ndarray, dtype):
     kind = a.dtype
-    if kind == object or (kind.kind in "USMmV" and kind not in dtypes.CATEGORY):
+    if kind.hasobject or (kind.kind in "USMmV" and kind not in dtypes.CATEGORY):
         raise ArgumentTypeError(
             f"array of a value with dtype {kind}",
             rule="arrays hold numbers and booleans",
@@ -335,10 +335,8 @@ def _arange_number(x: Any, i: int) -> Any:
     name = ("start", "stop", "step")[i]
     if x is None:
         raise ArgumentTypeError(f"arange: {name} is None", rule="it is a number")
-    if isinstance(x, Tracer):
-        value = x.__array__()  # says that the value of a traced array is not known
-    else:
-        value = np.asarray(x)
+    # the value of a traced array is not known, which its __array__ says
+    value = x.__array__() if isinstance(x, Tracer) else np.asarray(x)
     if value.ndim:
         raise ArgumentError(
             f"arange: arguments must be scalars; got {name}={x}",

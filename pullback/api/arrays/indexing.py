@@ -10,7 +10,8 @@ from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.trace import state
 from pullback.ops.index_items import DynamicSlice
-from pullback.ops.pick import Pick, normalize
+from pullback.ops.normalize import normalize
+from pullback.ops.pick import Pick
 from pullback.ops.pick_read import read
 
 _picks: dict[tuple, Pick] = {}

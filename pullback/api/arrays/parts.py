@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from pullback.api.arguments import own
 from pullback.api.arrays.comparisons import maximum, minimum, truth
-from pullback.api.values import own
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
+from pullback.core.dtype import bool_
 from pullback.core.errors import ArgumentError, DtypeError, UnsupportedError
 from pullback.ops import complex as parts
 from pullback.ops.convert import bitcast_convert_type, convert, copy_p
@@ -160,6 +161,14 @@ def where(condition, x=None, y=None, /):
             rule="where takes both values or none",
             fix="pass both; for the places of nonzeros call nonzero",
         )
+    try:
+        aval = x.aval
+        if aval is y.aval and condition.aval is aval.update(
+            dtype=bool_, weak_type=False
+        ):
+            return select_n(condition, y, x)
+    except AttributeError:
+        pass
     which = truth("where", condition)
     x, y = promote_dtypes(as_operand("where", x), as_operand("where", y))
     shapes = [aval_of(v).shape for v in (which, x, y)]

@@ -240,6 +240,9 @@ def min(
     return _extremum("min", reduce_min, highest, a, axis, keepdims, **rest)
 
 
+amax, amin = max, min
+
+
 # ---- logic ----
 
 

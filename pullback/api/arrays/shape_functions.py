@@ -1,4 +1,4 @@
-"""Functions of shape that are methods of arrays: reshape, transpose, squeeze, repeat."""
+"""Functions of shape that are methods: reshape, transpose, squeeze, repeat."""
 
 import operator
 from collections.abc import Sequence

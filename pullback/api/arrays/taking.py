@@ -22,7 +22,7 @@ from pullback.ops.dimensions import (
 from pullback.ops.elementwise import add, rem
 from pullback.ops.index import gather
 from pullback.ops.logic import lt, select_n
-from pullback.ops.pick import normalize
+from pullback.ops.normalize import normalize
 from pullback.ops.pick_read import position, read
 from pullback.ops.promote import broadcast_shapes, broadcast_to
 from pullback.ops.slicing import slice_in_dim
@@ -110,7 +110,7 @@ def along_axis(name: str, arr, indices, axis, mode):
     n = x.shape[axis]
     if mode == "wrap":
         index, mode = wrapped(index, n), PROMISE_IN_BOUNDS
-    index = position(index, n, wraps=mode != "clip")
+    index = position(index, n, wraps=True)
     mode = GatherScatterMode.from_any(mode)
     shape = list(
         broadcast_shapes(name, [_without(x.shape, axis), _without(index.shape, axis)])

@@ -4,7 +4,7 @@ Every function takes arrays, NumPy arrays and numbers, `x: t[*s]` and `y: u[*r]`
 raises TypePromotionError or ShapeError when types or shapes have nothing in common.
 """
 
-from pullback.api.values import own
+from pullback.api.arguments import own
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype import bool_, default_int
@@ -184,6 +184,8 @@ def _other_side(rest, y):
 
 
 def _integer_floor_divide(x, y):
+    if aval_of(x).dtype in dtypes.UNSIGNED:
+        return ops.div(x, y)
     quotient, rest = ops.div(x, y), ops.rem(x, y)
     apart = ne(parts.sign(x), parts.sign(y))
     low = bitwise_and(apart, ne(rest, ops.scalar_like(rest, 0)))
@@ -228,8 +230,8 @@ def _integer_power(x, y):
 
 
 def same_zero_one(x):
-    """Zeros and ones of the type of `x`."""
-    aval = aval_of(x)
+    """Zeros and ones of the type of `x`, not weakly typed."""
+    aval = aval_of(x).strong()
     return full(aval, 0), full(aval, 1)
 
 
