@@ -18,7 +18,10 @@ from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from pullback.core.primitive import Primitive
 from pullback.core.provenance import here
 from pullback.core.trace import Trace, Tracer, install_base, unexpected
+from pullback.ops.dynamic import dynamic_slice_p, dynamic_update_slice_p
 from pullback.ops.host import is_exact
+from pullback.ops.shape import broadcast_in_dim_p
+from pullback.ops.slicing import pad_p, slice_p
 
 HOST_SIZE = 1024
 CACHE_SIZE = 8192
@@ -61,6 +64,10 @@ class EagerTrace(Trace):
             return _run_on_host(prim, entry.out, args, avals, params)
         program = entry.program
         if program is None:
+            if prim is slice_p or prim is pad_p:
+                out = _by_position(prim, args, avals, entry.out, params)
+                if out is not None:
+                    return out
             program = entry.program = _compile(prim, avals, entry.outs, params)
         outs = program.run(list(map(to_buffer, args, avals)))
         return outs if prim.multiple_results else outs[0]
@@ -102,6 +109,24 @@ def _run_on_host(prim, out: ShapedArray, args: Sequence, avals: Sequence, params
     value = np.asarray(prim.reference(*values, **params), carrier(out.dtype))
     value.flags.writeable = False
     return ArrayImpl(out, None, value)
+
+
+def _by_position(prim, args, avals, out: ShapedArray, params):
+    """A plain slice, or its transpose, as one program for all positions; or None."""
+    if not out.size or max((*avals[0].shape, *out.shape), default=1) >= 1 << 31:
+        return None
+    if prim is slice_p:
+        if params["strides"] is not None:
+            return None
+        starts = map(np.int32, params["start_indices"])
+        return dynamic_slice_p.bind(args[0], *starts, slice_sizes=out.shape)
+    config = params["padding_config"]
+    if not avals[0].size or any(min(c) < 0 or c[2] for c in config):
+        return None
+    x, value = args
+    around = broadcast_in_dim_p.bind(value, shape=out.shape, broadcast_dimensions=())
+    starts = (np.int32(low) for low, _, _ in config)
+    return dynamic_update_slice_p.bind(around, x, *starts)
 
 
 def _compile(prim, avals, outs, params) -> Program:

@@ -6,13 +6,13 @@ what makes the keys of the dispatch caches cheap.
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from pullback.core import dtype as dtypes
+from pullback.core import config, dtype as dtypes
 from pullback.core.errors import ArgumentTypeError
 
 NO_AXES: frozenset[str] = frozenset()
@@ -156,13 +156,34 @@ def join_vary(avals: Iterable[Aval]) -> frozenset[str]:
     return vary
 
 
+def out_avals(prim, avals: Sequence[Aval], params: dict[str, Any]) -> Any:
+    """The aval of the result of `prim`, or a list of them, device variance included."""
+    out = prim.abstract(*avals, **params)
+    if prim.vary is not None:
+        return _with_vary(prim, out, prim.vary(*avals, **params))
+    for aval in avals:
+        if aval.vary:
+            return _with_vary(prim, out, join_vary(avals))
+    return out
+
+
+def _with_vary(prim, out: Any, vary: frozenset[str]) -> Any:
+    if prim.multiple_results:
+        return [a.update(vary=vary) for a in out]
+    return out.update(vary=vary)
+
+
 def _of_python(x) -> ShapedArray:
     dtype, weak = dtypes.of_scalar(x)
     return ShapedArray((), dtype, weak)
 
 
 def _of_numpy(x) -> ShapedArray:
-    return ShapedArray(x.shape, dtypes.canonicalize(x.dtype), False)
+    known = dtypes.canonical_types[config.local.current.enable_x64]
+    dtype = known.get(x.dtype)
+    if dtype is None:
+        dtype = dtypes.canonicalize(x.dtype)
+    return ShapedArray(x.shape, dtype, False)
 
 
 _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {

@@ -119,26 +119,26 @@ def layout(doc: Doc, width: int = 80) -> tuple[str, list[Region]]:
     current: list[str] = []
     regions: list[Region] = []
     column = 0
-    todo: list[tuple[int, bool, Doc]] = [(0, False, doc)]
+    todo: list[tuple[int, bool, Any]] = [(0, False, doc)]
     while todo:
-        indent, flat, doc = todo.pop()
-        kind = type(doc)
+        indent, flat, node = todo.pop()
+        kind = type(node)
         if kind is _Text:
-            start, column = column, column + doc.flat
-            current.append(doc.value)
-            if doc.payload is not None:
-                regions.append(Region(len(lines), start, column, doc.payload))
+            start, column = column, column + node.flat
+            current.append(node.value)
+            if node.payload is not None:
+                regions.append(Region(len(lines), start, column, node.payload))
         elif kind is _Concat:
-            todo += [(indent, flat, part) for part in reversed(doc.parts)]
+            todo += [(indent, flat, part) for part in reversed(node.parts)]
         elif kind is _Break and flat:
-            current.append(doc.value)
-            column += doc.flat
+            current.append(node.value)
+            column += node.flat
         elif kind is _Break:
             lines.append("".join(current).rstrip())
             current, column = [" " * indent], indent
         elif kind is _Group:
-            todo.append((indent, flat or column + doc.flat <= width, doc.doc))
+            todo.append((indent, flat or column + node.flat <= width, node.doc))
         else:
-            todo.append((indent + doc.indent, flat, doc.doc))
+            todo.append((indent + node.indent, flat, node.doc))
     lines.append("".join(current).rstrip())
     return "\n".join(lines), regions

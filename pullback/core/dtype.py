@@ -6,6 +6,7 @@ of the thread. Knows nothing of arrays, traces or XLA; what two types combine to
 `promotion`, their limits in `dtype_info`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -201,7 +202,8 @@ def parse(dtype_like: Any, what: str = "dtype") -> DType:
     return _UNIQUE[found]
 
 
-_canonical: tuple[dict, dict] = ({}, {})
+canonical_types: tuple[dict, dict] = ({}, {})
+"""What `canonicalize` has answered, by the 64-bit switch and what was asked."""
 _named: tuple[dict, dict] = ({}, {})
 
 
@@ -220,7 +222,7 @@ def canonicalize(dtype_like: Any) -> DType:
     """
     x64 = config.local.current.enable_x64
     try:
-        return _canonical[x64][dtype_like]
+        return canonical_types[x64][dtype_like]
     except (KeyError, TypeError):
         return _canonicalize(dtype_like, x64)
 
@@ -230,7 +232,7 @@ def _canonicalize(dtype_like: Any, x64: bool) -> DType:
     found = parse(dtype_like.newbyteorder("=") if swapped else dtype_like)
     found = found if x64 else NARROWED.get(found, found)
     if isinstance(dtype_like, (np.dtype, type, str, ExtendedDType)):
-        _canonical[x64][dtype_like] = found
+        canonical_types[x64][dtype_like] = found
     return found
 
 
@@ -348,29 +350,24 @@ def scalar_type_of(dtype: DType) -> type:
 # Categories
 
 
-def is_bool(dtype: DType) -> bool:
-    """Whether `dtype` is bool."""
-    return dtype is bool_ or dtype == bool_
+# Every equation asks, so the answer is a look-up without a Python call.
 
+Predicate = Callable[[DType], bool]
 
-def is_integer(dtype: DType) -> bool:
-    """Whether `dtype` is a signed or unsigned integer type, int2 and int4 included."""
-    return dtype in INTEGER
+is_bool: Predicate = frozenset((bool_,)).__contains__
+"""Whether a type is bool."""
 
+is_integer: Predicate = INTEGER.__contains__
+"""Whether a type is a signed or unsigned integer type, int2 and int4 included."""
 
-def is_float(dtype: DType) -> bool:
-    """Whether `dtype` is a real floating type, bfloat16 and float8 included."""
-    return dtype in FLOATING
+is_float: Predicate = FLOATING.__contains__
+"""Whether a type is a real floating type, bfloat16 and float8 included."""
 
+is_complex: Predicate = COMPLEX.__contains__
+"""Whether a type is complex."""
 
-def is_complex(dtype: DType) -> bool:
-    """Whether `dtype` is complex."""
-    return dtype in COMPLEX
-
-
-def is_inexact(dtype: DType) -> bool:
-    """Whether `dtype` is floating or complex, so derivatives flow through it."""
-    return dtype in INEXACT
+is_inexact: Predicate = INEXACT.__contains__
+"""Whether a type is floating or complex, so derivatives flow through it."""
 
 
 def is_key(dtype: DType) -> bool:

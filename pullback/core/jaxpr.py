@@ -45,7 +45,21 @@ class DropVar(Var):
     __slots__ = ()
 
 
-class JaxprEqn:
+class Printed:
+    """What has a text. `core/printer.py` puts the function that writes it here."""
+
+    __slots__ = ()
+    write: Callable[..., str]
+
+    def pretty_print(self, *, source_info: bool = False, width: int = 80) -> str:
+        """The text, `width` columns wide; with `source_info`, each equation's line."""
+        return self.write(self, source_info=source_info, width=width)
+
+    def __repr__(self) -> str:
+        return self.write(self)
+
+
+class JaxprEqn(Printed):
     """One application: `outvars = primitive[params] invars`, made at `source`."""
 
     __slots__ = ("effects", "invars", "outvars", "params", "primitive", "source")
@@ -66,10 +80,6 @@ class JaxprEqn:
         """A copy with some fields changed."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return JaxprEqn(**{**fields, **changes})
-
-    def __repr__(self) -> str:
-        outs = " ".join(map(repr, self.outvars))
-        return f"{outs} = {self.primitive} {' '.join(map(repr, self.invars))}"
 
 
 class DebugInfo:
@@ -94,7 +104,7 @@ class DebugInfo:
 NO_DEBUG_INFO = DebugInfo()
 
 
-class Jaxpr:
+class Jaxpr(Printed):
     """A function of the IR. `cache` holds what transforms have derived from it."""
 
     __slots__ = (
@@ -138,7 +148,7 @@ class Jaxpr:
         return Jaxpr(**{**{n: getattr(self, n) for n in names}, **changes})
 
 
-class ClosedJaxpr:
+class ClosedJaxpr(Printed):
     """A jaxpr with the values of its constants."""
 
     __slots__ = ("__weakref__", "consts", "jaxpr")

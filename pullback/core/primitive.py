@@ -1,18 +1,19 @@
 """A primitive: one operation and every rule about it.
 
 A missing rule is a missing argument. The registry is what tests, the printer and the
-generated documentation read.
+generated documentation read. How a primitive is applied is written in `trace` (`bind`),
+how its results are typed in `aval` (`out_avals`).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pullback.core.aval import join_vary
+from pullback.core.aval import out_avals
 from pullback.core.derivative import Derivative
 from pullback.core.errors import InternalError
 from pullback.core.jaxpr import NO_EFFECTS
-from pullback.core.trace import state
+from pullback.core.trace import bind
 
 Rule = Callable[..., Any]
 REGISTRY: dict[str, "Primitive"] = {}
@@ -51,24 +52,8 @@ class Primitive:
             raise InternalError(f"primitive {self.name!r} is defined twice")
         REGISTRY[self.name] = self
 
-    def bind(self, *args: Any, **params: Any) -> Any:
-        """Apply to values under the interpreter in charge."""
-        return state.trace.process(self, args, params)
-
-    def out_avals(self, avals: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The aval of the result, or a list of them, device variance included."""
-        out = self.abstract(*avals, **params)
-        if self.vary is not None:
-            return self._with_vary(out, self.vary(*avals, **params))
-        for aval in avals:
-            if aval.vary:
-                return self._with_vary(out, join_vary(avals))
-        return out
-
-    def _with_vary(self, out: Any, vary: frozenset[str]) -> Any:
-        if self.multiple_results:
-            return [a.update(vary=vary) for a in out]
-        return out.update(vary=vary)
+    bind = bind
+    out_avals = out_avals
 
     def effects_of(self, avals: Sequence[Any], params: dict[str, Any]) -> frozenset:
         """The effects of an application to operands of the given types."""

@@ -34,6 +34,7 @@ from pullback.core.jaxpr import (
     Jaxpr,
     JaxprEqn,
     Literal,
+    Printed,
     Var,
     all_eqns,
 )
@@ -171,7 +172,7 @@ class _Writer:
         role = "binder"
         left = self.binders(eqn.outvars, names, eqn, role, 0)
         for v in eqn.invars:  # an equation by itself names its operands too
-            if type(v) is not Literal and v not in names:
+            if not isinstance(v, Literal) and v not in names:
                 names[v] = self.fresh()
         parts = [left, _EQUALS] if eqn.outvars else []
         parts.append(text(eqn.primitive.name, Mark(eqn, "primitive")))
@@ -243,20 +244,19 @@ def _call_names(eqn: JaxprEqn, body: Jaxpr, outer: Names) -> Names:
     names: Names = {}
     if eqn.primitive.name != "jit" or len(body.invars) != len(eqn.invars):
         return names
-    pairs = [*zip(body.invars, eqn.invars, strict=True)]
-    pairs += zip(body.outvars, eqn.outvars, strict=True)
-    for inside, outside in pairs:
-        name = None if type(outside) is Literal else outer.get(outside)
-        if name in (None, "_") or type(inside) is Literal or inside in names:
+    inner: list[Atom] = [*body.invars, *body.outvars]
+    for inside, outside in zip(inner, [*eqn.invars, *eqn.outvars], strict=True):
+        if isinstance(outside, Literal) or isinstance(inside, Literal):
             continue
-        if name not in names.values():
+        name = outer.get(outside, "_")
+        if name != "_" and inside not in names and name not in names.values():
             names[inside] = name
     return names
 
 
 def atom_text(atom: Atom, names: Names) -> str:
     """A variable's name, or a literal with its type."""
-    if type(atom) is not Literal:
+    if not isinstance(atom, Literal):
         return names[atom]
     value = atom.val
     if not isinstance(atom.aval.dtype, dtypes.ExtendedDType):
@@ -309,11 +309,4 @@ _STEPS = {
 }
 
 
-def _pretty_print(self, *, source_info: bool = False, width: int = WIDTH) -> str:
-    """The text of the program; see `pullback.core.printer.pretty`."""
-    return pretty(self, source_info=source_info, width=width)
-
-
-for _kind in (Jaxpr, ClosedJaxpr, JaxprEqn):
-    _kind.__repr__ = _kind.__str__ = pretty
-    _kind.pretty_print = _pretty_print
+Printed.write = staticmethod(pretty)

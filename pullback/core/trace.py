@@ -105,6 +105,11 @@ def install_base(trace: Trace) -> None:
     _State.trace = trace
 
 
+def bind(prim, *args: Any, **params: Any) -> Any:
+    """Apply `prim` to values under the interpreter in charge: a primitive's method."""
+    return state.trace.process(prim, args, params)
+
+
 @contextmanager
 def in_charge(trace: Trace) -> Iterator[Trace]:
     """Put `trace` in charge within a `with` block."""

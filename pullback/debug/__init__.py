@@ -2,7 +2,7 @@
 
 import importlib
 
-_WHERE = {"interpret": "interpret", "NumpyTrace": "numpy_trace"}
+_WHERE = {"interpret": "interpreter", "NumpyTrace": "numpy_trace"}
 
 
 def __getattr__(name: str):

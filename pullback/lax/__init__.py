@@ -5,19 +5,31 @@ Plain functions over ops, regions and api; no primitive is defined here.
 
 import pullback.api.install as _install  # noqa: F401
 
+# ---- shape, slicing, indexing ----
+from pullback.api.arrays.creation import full as full, full_like as full_like
+
 # ---- elementwise ----
 # ---- control flow ----
 from pullback.lax.branches import cond as cond, switch as switch
+
+# ---- collectives ----
+from pullback.lax.collectives import (
+    all_gather as all_gather,
+    all_to_all as all_to_all,
+    axis_index as axis_index,
+    axis_size as axis_size,
+    pmax as pmax,
+    pmean as pmean,
+    pmin as pmin,
+    ppermute as ppermute,
+    pshuffle as pshuffle,
+    psum as psum,
+    psum_scatter as psum_scatter,
+)
 from pullback.lax.control_flow import (
     map as map,
     scan as scan,
 )
-from pullback.lax.while_loops import (
-    fori_loop as fori_loop,
-    while_loop as while_loop,
-)
-
-# ---- shape, slicing, indexing ----
 from pullback.lax.slicing import (
     dynamic_index_in_dim as dynamic_index_in_dim,
     dynamic_slice as dynamic_slice,
@@ -25,6 +37,10 @@ from pullback.lax.slicing import (
     dynamic_update_index_in_dim as dynamic_update_index_in_dim,
     dynamic_update_slice as dynamic_update_slice,
     dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+)
+from pullback.lax.while_loops import (
+    fori_loop as fori_loop,
+    while_loop as while_loop,
 )
 from pullback.ops.bits import (
     clz as clz,
@@ -184,5 +200,3 @@ from pullback.ops.transcendental import (
     tan as tan,
     tanh as tanh,
 )
-
-# ---- random bits ----

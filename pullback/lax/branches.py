@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.api.arguments import check_callable
-from pullback.api.arguments import own
+from pullback.api.arguments import check_callable, own
 from pullback.core import config, dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of, is_array_like
 from pullback.core.errors import (

@@ -7,9 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from pullback.api.arguments import check_callable
+from pullback.api.arguments import check_callable, own
 from pullback.api.batch import vmap
-from pullback.api.arguments import own
 from pullback.core import config, tree
 from pullback.core.aval import aval_of
 from pullback.core.errors import (

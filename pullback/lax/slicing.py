@@ -10,7 +10,7 @@ from pullback.core.aval import aval_of
 from pullback.core.errors import DtypeError, ShapeError
 from pullback.ops.convert import convert
 from pullback.ops.dynamic import put_window, window
-from pullback.ops.pick_read import position
+from pullback.ops.pick_group import position
 from pullback.ops.shape import canonical_axis, expand_dims, squeeze
 
 INT32 = np.dtype(np.int32)

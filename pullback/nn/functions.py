@@ -45,12 +45,30 @@ def log_softmax(x, axis: Axis = -1, where=None):
 
 def _shifted(name: str, x, axis: Axis, where) -> tuple[Any, Any, Any]:
     """`x` less its maximum, the exponentials of that, and their sum along `axis`."""
-    x = pnp.asarray(promote_inexact(as_operand(name, x))[0])
-    top = pnp.max(x, axis, where=where, initial=-np.inf, keepdims=True)
-    kept = x if where is None else pnp.where(where, x, -np.inf)
-    shifted = kept - lax.stop_gradient(top)
+    x = _floating(name, x)
+    top = _top(x, axis, where)
+    if where is not None:
+        x = pnp.where(where, x, -np.inf)
+    shifted = x - lax.stop_gradient(top)
     exps = lax.exp(shifted)
-    return shifted, exps, pnp.sum(exps, axis, where=where, keepdims=True)
+    total = pnp.sum(exps, axis, where=where, keepdims=True)
+    return shifted, exps, total
+
+
+def _floating(name: str, x) -> Any:
+    """An operand, as an array; integers and booleans become floating."""
+    (x,) = promote_inexact(as_operand(name, x))
+    return pnp.asarray(x)
+
+
+def _top(x, axis: Axis, where) -> Any:
+    return pnp.max(
+        x,
+        axis,
+        where=where,
+        initial=-np.inf,
+        keepdims=True,
+    )
 
 
 def logsumexp(
@@ -75,42 +93,57 @@ def logsumexp(
       `f[...]`; NaN where the sum is negative, unless `return_sign`. Or a pair.
     """
     a, weights = _weighted(a, b, where)
-    top = pnp.max(pnp.real(a), axis, where=where, initial=-np.inf, keepdims=True)
-    top = lax.stop_gradient(pnp.where(pnp.isfinite(top), top, 0))
+    top = _top(pnp.real(a), axis, where)
+    top = pnp.where(pnp.isfinite(top), top, 0)
+    top = lax.stop_gradient(top)
     exps = lax.exp(a - top)
-    exps = exps if weights is None else exps * weights
+    if weights is not None:
+        exps = exps * weights
     total = pnp.sum(exps, axis, where=where, keepdims=True)
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis
-        total, top = pnp.squeeze(total, axes), pnp.squeeze(top, axes)
-    if return_sign:
-        return lax.log(pnp.abs(total)) + top, lax.sign(total)
-    if dtypes.is_complex(total.dtype) or weights is None:
-        return lax.log(total) + top
-    result = lax.log(pnp.abs(total)) + top
-    return pnp.where(total < 0, np.nan, result)
+        total = pnp.squeeze(total, axes)
+        top = pnp.squeeze(top, axes)
+    if not return_sign:
+        return _log_of_sum(total, signed=weights is not None) + top
+    return lax.log(pnp.abs(total)) + top, lax.sign(total)
+
+
+def _log_of_sum(total, signed: bool) -> Any:
+    """The logarithm; NaN of negative reals."""
+    if not signed or dtypes.is_complex(total.dtype):
+        return lax.log(total)
+    logs = lax.log(pnp.abs(total))
+    return pnp.where(total < 0, np.nan, logs)
 
 
 def _weighted(a, b, where) -> tuple[Any, Any]:
     """The exponents, -inf where they have no weight, and the weights."""
+    name = "logsumexp"
+    a = as_operand(name, a)
     if b is None:
-        a = pnp.asarray(promote_inexact(as_operand("logsumexp", a))[0])
-        return (a if where is None else pnp.where(where, a, 0)), None
-    pair = promote_inexact(as_operand("logsumexp", a), as_operand("logsumexp", b))
-    a, b = pnp.broadcast_arrays(*map(pnp.asarray, pair))
-    a = a if where is None else pnp.where(where, a, 0)
-    return pnp.where(b != 0, a, -np.inf), b
+        a = _floating(name, a)
+    else:
+        a, b = promote_inexact(a, as_operand(name, b))
+        a, b = pnp.broadcast_arrays(pnp.asarray(a), pnp.asarray(b))
+    if where is not None:
+        a = pnp.where(where, a, 0)
+    if b is not None:
+        a = pnp.where(b != 0, a, -np.inf)
+    return a, b
 
 
 def logmeanexp(x, axis: Axis = None, where=None, keepdims: bool = False):
     """`log(mean(exp(x)))` along `axis`, without overflow."""
     total = logsumexp(x, axis, keepdims=keepdims, where=where)
-    if where is not None:
-        mask = pnp.broadcast_to(where, aval_of(x).shape)
-        return total - pnp.log(pnp.sum(mask, axis, keepdims=keepdims))
     shape = aval_of(x).shape
+    if where is not None:
+        mask = pnp.broadcast_to(where, shape)
+        count = pnp.sum(mask, axis, keepdims=keepdims)
+        return total - pnp.log(count)
     axes = range(len(shape)) if axis is None else np.atleast_1d(axis)
-    return total - float(np.log(prod(shape[i] for i in axes)))
+    count = prod(shape[i] for i in axes)
+    return total - float(np.log(count))
 
 
 def standardize(x, axis: Axis = -1, mean=None, variance=None, epsilon=1e-5, where=None):
@@ -124,7 +157,7 @@ def standardize(x, axis: Axis = -1, mean=None, variance=None, epsilon=1e-5, wher
       epsilon: added to the variance.
       where: `bool[*s]`, elements that count in the statistics.
     """
-    x = pnp.asarray(promote_inexact(as_operand("standardize", x))[0])
+    x = _floating("standardize", x)
     if mean is None:
         mean = pnp.mean(x, axis, keepdims=True, where=where)
     if variance is None:

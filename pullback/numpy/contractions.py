@@ -8,7 +8,7 @@ from pullback.api.arrays.contractions import contract, mismatch, typed_dot
 from pullback.api.arrays.ufuncs import multiply
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
-from pullback.core.errors import ArgumentError, ShapeError
+from pullback.core.errors import ShapeError
 from pullback.ops.complex import conj
 from pullback.ops.elementwise import mul, neg, sub
 from pullback.ops.joining import concatenate
@@ -63,14 +63,16 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
     """
     a, b = (as_operand("inner", x) for x in (a, b))
     x, y = aval_of(a), aval_of(b)
-    last = () if not x.ndim or not y.ndim else ((x.ndim - 1,), (y.ndim - 1,))
-    if last and x.shape[-1] != y.shape[-1]:
+    last = ((), ())
+    if x.ndim and y.ndim:
+        last = ((x.ndim - 1,), (y.ndim - 1,))
+    if x.ndim and y.ndim and x.shape[-1] != y.shape[-1]:
         raise ShapeError(
             f"inner: x is {x.short()}, y is {y.short()}",
             rule=f"the last axes ({x.shape[-1]} and {y.shape[-1]}) have the same size",
             fix="use matmul to contract the second-last axis of y",
         )
-    numbers = (last or ((), ()), ((), ()))
+    numbers = (last, ((), ()))
     return typed_dot(a, b, numbers, precision, preferred_element_type)
 
 
@@ -94,8 +96,7 @@ def tensordot(a, b, axes: Any = 2, *, precision=None, preferred_element_type=Non
       The other axes of `a`, then those of `b`.
 
     Raises:
-      ShapeError: paired axes differ in size.
-      ArgumentError: the lists differ in length; too many axes.
+      ShapeError: paired axes differ in size or number; too many axes.
 
     Example:
       >>> import pullback.numpy as pnp
@@ -129,25 +130,35 @@ def _paired(axes, x_ndim: int, y_ndim: int):
     xs = first if isinstance(first, tuple | list) else (first,)
     ys = second if isinstance(second, tuple | list) else (second,)
     if len(xs) != len(ys):
-        raise ArgumentError(
+        raise ShapeError(
             f"tensordot over axes {axes}", rule="the two lists have the same length"
         )
-    return (
-        tuple(one_axis("tensordot", i, x_ndim) for i in xs),
-        tuple(one_axis("tensordot", i, y_ndim) for i in ys),
-    )
+    xc = tuple(one_axis("tensordot", i, x_ndim) for i in xs)
+    yc = tuple(one_axis("tensordot", i, y_ndim) for i in ys)
+    return xc, yc
 
 
 def kron(a, b):
     """Kronecker product: every element of `a` times the whole of `b`, in blocks."""
     x, y = promote_dtypes(as_operand("kron", a), as_operand("kron", b))
     ndim = max(aval_of(x).ndim, aval_of(y).ndim)
-    shapes = [(1,) * (ndim - aval_of(v).ndim) + aval_of(v).shape for v in (x, y)]
-    x = reshape(x, [n for size in shapes[0] for n in (size, 1)])
-    y = reshape(y, [n for size in shapes[1] for n in (1, size)])
-    full = [n for pair in zip(*shapes, strict=True) for n in pair]
-    product = multiply(broadcast_to(x, tuple(full)), broadcast_to(y, tuple(full)))
-    return reshape(product, [m * n for m, n in zip(*shapes, strict=True)])
+    rows, columns = _ranked(x, ndim), _ranked(y, ndim)
+    x_shape, y_shape, both, merged = [], [], [], []
+    for m, n in zip(rows, columns, strict=True):
+        x_shape.append(m)
+        x_shape.append(1)
+        y_shape.append(1)
+        y_shape.append(n)
+        both += [m, n]
+        merged.append(m * n)
+    x = broadcast_to(reshape(x, x_shape), tuple(both))
+    y = broadcast_to(reshape(y, y_shape), tuple(both))
+    return reshape(multiply(x, y), merged)
+
+
+def _ranked(x, ndim: int) -> tuple[int, ...]:
+    shape = aval_of(x).shape
+    return (1,) * (ndim - len(shape)) + shape
 
 
 def cross(

@@ -96,7 +96,9 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
       True
     """
     source = getattr(from_, "dtype", from_)
-    return np.can_cast(source, dt.parse(to, "can_cast"), casting)
+    target: Any = dt.parse(to, "can_cast")
+    rule: Any = casting
+    return np.can_cast(source, target, rule)
 
 
 def iscomplexobj(x: Any) -> bool:

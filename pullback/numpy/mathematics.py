@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from pullback.api.arrays.parts import by_parts
 from pullback.api.arguments import own
+from pullback.api.arrays.parts import by_parts
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, ArgumentTypeError
@@ -259,7 +259,8 @@ def sign(x, /):
 def sinc(x, /):
     """`sin(pi x) / (pi x)`, elementwise; 1 at 0, with all derivatives right there."""
     angle = _scaled(inexact("sinc", x), math.pi)
-    small = lt(modulus(angle), np.asarray(0.05, dtypes.to_real(aval_of(angle).dtype)))
+    size = modulus(angle)
+    small = lt(size, scalar_like(size, 0.05))
     one = full(aval_of(angle), 1)
     safe = select(small, one, angle)
     return select(small, _sinc_series(angle), div(transcendental.sin(safe), safe))
@@ -283,7 +284,7 @@ def hypot(x1, x2, /):
     Example:
       >>> import pullback.numpy as pnp
       >>> pnp.hypot(3.0, 4.0)
-      Array(5., dtype=float32, weak_type=True)
+      Array(5., dtype=float32)
     """
     x, y = agree_inexact("hypot", x1, x2)
     if dtypes.is_complex(aval_of(x).dtype):
@@ -310,8 +311,8 @@ def logaddexp(x1, x2, /):
 
     Example:
       >>> import pullback.numpy as pnp
-      >>> pnp.logaddexp(1000.0, 1000.0)
-      Array(1000.6931, dtype=float32, weak_type=True)
+      >>> pnp.logaddexp(1000.0, 0.0)
+      Array(1000., dtype=float32, weak_type=True)
     """
     return transcendental.logaddexp(*agree_inexact("logaddexp", x1, x2))
 

@@ -13,7 +13,7 @@ from pullback.core.errors import ArgumentError, UnsupportedError
 from pullback.ops import shape as ops
 from pullback.ops.convert import convert
 from pullback.ops.joining import concatenate
-from pullback.ops.slicing import pad as pad_with, slice_in_dim
+from pullback.ops.slicing import pad as pad_with, rev, slice_in_dim
 
 Widths = list[tuple[int, int]]
 
@@ -33,7 +33,8 @@ def pad(array, pad_width, mode: str | Callable = "constant", **kwargs):
       UnsupportedError: there is no such mode.
     """
     x = as_array("pad", array)
-    widths = [(operator.index(a), operator.index(b)) for a, b in _pairs(pad_width, x)]
+    index = operator.index
+    widths = [(index(a), index(b)) for a, b in _pairs(pad_width, x)]
     if any(a < 0 or b < 0 for a, b in widths):
         raise ArgumentError(f"pad: index can't contain negative values, {pad_width}")
     if callable(mode):
@@ -49,7 +50,8 @@ def pad(array, pad_width, mode: str | Callable = "constant", **kwargs):
 def _pairs(given: Any, x) -> list:
     """One pair for each axis, from a pair, a number, or pairs."""
     if isinstance(given, dict):
-        return [given.get(i, given.get(i - x.ndim, (0, 0))) for i in range(x.ndim)]
+        pairs = {axis % x.ndim: pair for axis, pair in given.items()}
+        return [pairs.get(i, (0, 0)) for i in range(x.ndim)]
     pairs = given
     if not isinstance(given, Sequence | np.ndarray):
         pairs = [(given, given)]
@@ -65,10 +67,11 @@ def _constant(x, widths: Widths, constant_values: Any = 0):
     if same or not values:
         value = convert(asarray(values[0][0] if values else 0), x.dtype)
         return pad_with(x, value, [(a, b, 0) for a, b in widths])
-    for i, ((a, b), pair) in enumerate(zip(widths, values, strict=True)):
+    for i, pair in enumerate(values):
+        before, after = widths[i]
         low, high = (convert(asarray(v), x.dtype) for v in pair)
-        x = pad_with(x, low, _config(x.ndim, i, (a, 0, 0)))
-        x = pad_with(x, high, _config(x.ndim, i, (0, b, 0)))
+        x = pad_with(x, low, _config(x.ndim, i, (before, 0, 0)))
+        x = pad_with(x, high, _config(x.ndim, i, (0, after, 0)))
     return x
 
 
@@ -91,20 +94,33 @@ def _indexed(positions: Callable[[np.ndarray, int], np.ndarray]) -> Callable:
             x = (
                 _odd(x, i, a, b, positions)
                 if odd
-                else x[(slice(None),) * i + (positions(places, n),)]
+                else _along(x, i, positions(places, n))
             )
         return x
 
     return run
 
 
+def _along(x, axis: int, index: np.ndarray):
+    """What stands at positions of an axis."""
+    before = (slice(None),) * axis
+    return x[(*before, index)]
+
+
+def _edges(x, axis: int):
+    """The first and the last element of an axis, with the axis kept."""
+    n = x.shape[axis]
+    first = slice_in_dim(x, 0, 1, 1, axis)
+    last = slice_in_dim(x, n - 1, n, 1, axis)
+    return first, last
+
+
 def _odd(x, axis: int, a: int, b: int, positions: Callable):
     """Reflection about the value at the edge."""
     n = x.shape[axis]
     places = np.arange(-a, n + b)
-    inner = x[(slice(None),) * axis + (positions(places, n),)]
-    first = slice_in_dim(x, 0, 1, 1, axis)
-    last = slice_in_dim(x, n - 1, n, 1, axis)
+    inner = _along(x, axis, positions(places, n))
+    first, last = _edges(x, axis)
     low = slice_in_dim(inner, 0, a, 1, axis)
     high = slice_in_dim(inner, a + n, a + n + b, 1, axis)
     return concatenate([2 * first - low, x, 2 * last - high], axis)
@@ -125,12 +141,13 @@ def _mirrored(places: np.ndarray, n: int) -> np.ndarray:
 def _ramp(x, widths: Widths, end_values: Any = 0):
     ends = _pairs(end_values, x)
     work = x.dtype if dtypes.is_inexact(x.dtype) else dtypes.to_inexact(x.dtype)
-    for i, ((a, b), (low, high)) in enumerate(zip(widths, ends, strict=True)):
-        n = x.shape[i]
-        first, last = slice_in_dim(x, 0, 1, 1, i), slice_in_dim(x, n - 1, n, 1, i)
+    for i in range(x.ndim):
+        a, b = widths[i]
+        low, high = ends[i]
+        first, last = _edges(x, i)
         before = _slope(first, low, a, i, work)
         after = _slope(last, high, b, i, work)
-        after = after[(slice(None),) * i + (slice(None, None, -1),)]
+        after = rev(after, (i,))
         parts = [convert(p, x.dtype) for p in (before, x, after)]
         x = concatenate(parts, i)
     return x
@@ -151,11 +168,14 @@ def _statistic(name: str) -> Callable:
         for i, (a, b) in enumerate(widths):
             n = x.shape[i]
             low, high = (n, n) if lengths is None else lengths[i]
-            first = slice_in_dim(x, 0, min(low or n, n), 1, i)
-            last = slice_in_dim(x, n - min(high or n, n), n, 1, i)
-            before, after = (_measured(name, p, i, x.dtype) for p in (first, last))
-            parts = [_repeated(before, a, i), x, _repeated(after, b, i)]
-            x = concatenate(parts, i)
+            low, high = min(low or n, n), min(high or n, n)
+            first = slice_in_dim(x, 0, low, 1, i)
+            last = slice_in_dim(x, n - high, n, 1, i)
+            before = _measured(name, first, i, x.dtype)
+            after = _measured(name, last, i, x.dtype)
+            before = _repeated(before, a, i)
+            after = _repeated(after, b, i)
+            x = concatenate([before, x, after], i)
         return x
 
     return run

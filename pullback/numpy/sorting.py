@@ -90,10 +90,12 @@ def _search(a, v, *, right: bool):
     dtype = dtypes.default_int()
     places = aval_of(v).update(dtype=dtype, weak_type=False)
     low, high = full(places, 0), full(places, n)
-    one, two = (np.asarray(k, dtype) for k in (1, 2))
+    one = np.asarray(1, dtype)
+    two = np.asarray(2, dtype)
     for _ in range(n.bit_length()):
         middle = div(add(low, high), two)
-        at = take_along(a, select_n(lt(middle, full(places, n)), low, middle), 0)
+        inside = lt(middle, full(places, n))
+        at = take_along(a, select_n(inside, low, middle), 0)
         after = _not_after(at, v) if right else _before(at, v)
         after = bitwise_and(after, lt(low, high))
         low, high = (
@@ -141,6 +143,7 @@ def digitize(x, bins, right: bool = False, *, method: str | None = None):
         return up
     down = searchsorted(rev(bins, (0,)), x, side, method=method)
     down = sub(full(aval_of(down), n), down)
-    first, last = (index_in_dim(bins, i, 0, False) for i in (0, -1))
+    first = index_in_dim(bins, 0, 0, False)
+    last = index_in_dim(bins, -1, 0, False)
     falls = gt(first, last)
     return select_n(broadcast_in_dim(falls, aval_of(up).shape, ()), up, down)

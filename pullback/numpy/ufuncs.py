@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pullback.api.arguments import own
 from pullback.api.arrays.comparisons import bitwise_and, bitwise_or, greater
 from pullback.api.arrays.parts import by_parts, imag, real, where
 from pullback.api.arrays.ufuncs import one_for_zero
-from pullback.api.arguments import own
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype_info import finfo

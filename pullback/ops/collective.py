@@ -86,15 +86,34 @@ def all_gather(x, axis_name, axis: int = 0, tiled: bool = False):
 
 
 def psum_scatter(x, axis_name, scatter_dimension: int = 0, tiled: bool = False):
-    """The sum over a named axis, of which each position keeps its part."""
+    """The sum over a named axis, of which each position keeps its part.
+
+    Raises:
+      ShapeError: the scattered axis does not divide into the named axis.
+    """
     axis_names(axis_name)
+    size = axis_size(axis_name)
+    _check_divides(
+        "psum_scatter", aval_of(x), scatter_dimension, axis_name, size, tiled
+    )
     return reduce_scatter_p.bind(
         x,
         axis_name=axis_name,
-        axis_size=axis_size(axis_name),
+        axis_size=size,
         scatter_dimension=scatter_dimension,
         tiled=tiled,
     )
+
+
+def _check_divides(
+    what: str, aval: ShapedArray, axis: int, name: Any, size: int, tiled: bool
+) -> None:
+    n = aval.shape[axis]
+    if n % size if tiled else n != size:
+        raise ShapeError(
+            f"{what} of {aval.short()} along axis {axis} over {name!r} of size {size}",
+            rule="the axis has the size of the named axis, or if tiled a multiple",
+        )
 
 
 def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]):
@@ -122,14 +141,8 @@ def all_to_all(x, axis_name, split_axis: int, concat_axis: int, tiled: bool = Fa
       ShapeError: the split axis does not divide into the named axis.
     """
     axis_names(axis_name)
-    size, aval = axis_size(axis_name), aval_of(x)
-    n = aval.shape[split_axis]
-    if n % size if tiled else n != size:
-        raise ShapeError(
-            f"all_to_all of {aval.short()} over {axis_name!r} of size {size}, "
-            f"split_axis={split_axis}",
-            rule="the split axis has the size of the named axis, or a multiple",
-        )
+    size = axis_size(axis_name)
+    _check_divides("all_to_all", aval_of(x), split_axis, axis_name, size, tiled)
     return all_to_all_p.bind(
         x,
         axis_name=axis_name,
@@ -284,13 +297,6 @@ all_gather_p = _collective(
 
 def _scatter_abstract(x, *, axis_name, axis_size, scatter_dimension, tiled):
     shape = list(x.shape)
-    n = shape[scatter_dimension]
-    if n % axis_size if tiled else n != axis_size:
-        raise ShapeError(
-            f"psum_scatter of {x.short()} over {axis_name!r} of size {axis_size}",
-            rule="the scattered axis has the size of the named axis, or a multiple if "
-            "tiled",
-        )
     if tiled:
         shape[scatter_dimension] //= axis_size
     else:

@@ -1,5 +1,7 @@
 """Complex family: parts, conjugates, sizes and signs."""
 
+from typing import Any
+
 import numpy as np
 
 from pullback.core import dtype as dtypes
@@ -100,6 +102,14 @@ def _sign_emit(b, x):
     return b.minimum(x, b.full(1, aval))
 
 
+def _complex_reference(x, y):
+    """By parts: x + 1j * y would make NaN of infinities."""
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    out: Any = np.empty(shape, np.complex64 if x.dtype.itemsize == 4 else np.complex128)
+    out.real, out.imag = x, y
+    return out
+
+
 def _abs_emit(b, x):
     return x if b.avals_in[0].dtype in dtypes.UNSIGNED else b.abs(x)
 
@@ -125,7 +135,7 @@ imag_p = nary(
 complex_p = nary(
     "complex",
     accepts=("float",),
-    reference=lambda x, y: x + np.multiply(1j, y, dtype=dtypes.to_complex(x.dtype)),
+    reference=_complex_reference,
     emit=lambda b, x, y: b.complex(x, y),
     derivative=Linear(
         (

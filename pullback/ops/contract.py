@@ -164,6 +164,11 @@ def _fits(x: ShapedArray, y: ShapedArray, xs: Axes, ys: Axes) -> bool:
 
 
 def _abstract(x, y, *, dimension_numbers, precision, preferred_element_type):
+    if dimension_numbers == MATRIX_PRODUCT and x.ndim == 2 == y.ndim:
+        (m, k), (n, p) = x.shape, y.shape  # the hottest case, without the general one
+        if k == n:
+            dtype = preferred_element_type or _joint(x.dtype, y.dtype)
+            return ShapedArray((m, p), dtype, x.weak_type and y.weak_type)
     (xc, yc), (xb, yb) = dimension_numbers
     if not _fits(x, y, (*xc, *xb), (*yc, *yb)):
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Cumulative family: running sums, products, extrema and log-sum-exps along one axis."""
+"""Cumulative family: running sums, products, extrema, log-sum-exps along one axis."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

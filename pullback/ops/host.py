@@ -13,7 +13,7 @@ from pullback.core import dtype as dtypes
 
 ARITHMETIC = (
     "mul max min sign abs integer_pow square sqrt rem "
-    "reduce_max reduce_min argmax argmin"
+    "reduce_max reduce_min argmax argmin scatter-mul"
 )
 EXACT = frozenset(
     f"{ARITHMETIC} add add_any sub neg floor ceil round is_finite nextafter "
@@ -22,7 +22,8 @@ EXACT = frozenset(
     "real imag complex conj convert_element_type bitcast_convert_type "
     "reduce_precision copy stop_gradient reduce_and reduce_or reduce_xor "
     "broadcast_in_dim reshape transpose squeeze slice rev concatenate pad iota "
-    "dynamic_slice "
+    "dynamic_slice dynamic_update_slice "
+    "gather scatter scatter-add scatter-min scatter-max "
     "random_seed random_wrap random_unwrap random_split random_fold_in "
     "random_bits".split()
 )

@@ -211,7 +211,7 @@ def _finish(b: _Builder, grouped: bool) -> Pick:
         b.axes[a] = Run(*found[:4]) if found.sizes else Point(found.start)
         parts[a] = found.sizes
     for a, (array, sizes) in out.looked_up.items():
-        b.axes[a] = Lookup(array, sizes, a not in b.outside)
+        b.axes[a] = Lookup(array, sizes, a not in b.outside, b.shape[a])
     at = b.labels.index(("S",)) if grouped else 0
     labels = b.labels
     if grouped:

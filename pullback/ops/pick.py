@@ -52,12 +52,22 @@ class Dyn(NamedTuple):
 class Lookup(NamedTuple):
     """Positions read from an integer array, a NumPy array or a traced one.
 
-    `sizes`: its shape within the group. `inside`: a NumPy array in range.
+    `sizes`: its shape within the group. `inside`: a NumPy array in range. `box`: the
+    size of the axis, all of which may be read.
     """
 
     array: Any
     sizes: tuple[int, ...]
     inside: bool
+    box: int
+    start = 0
+    step = 1
+    backwards = False
+
+    @property
+    def size(self) -> int:
+        """How much of the axis is needed: all of it."""
+        return self.box
 
 
 Axis = Run | Point | Dyn | Lookup
@@ -94,6 +104,14 @@ class Pick:
     def lookups(self) -> list[int]:
         """The axes that are looked up."""
         return [a for a, t in enumerate(self.axes) if type(t) is Lookup]
+
+    def boxes(self) -> list[int]:
+        """How many positions each axis spans."""
+        return [t.box for t in self.axes]
+
+    def steps(self) -> list[int]:
+        """How far apart the positions of each axis are."""
+        return [t.step for t in self.axes]
 
     def is_dynamic(self) -> bool:
         """Whether a start is computed."""

@@ -3,6 +3,7 @@
 Everything is made of operations with derivatives, so updates have theirs.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -23,16 +24,9 @@ from pullback.ops.logic import (
     min as minimum,
     select_n,
 )
-from pullback.ops.pick import Dyn, Lookup, Pick, pieces
-from pullback.ops.pick_read import (
-    backwards,
-    boxes,
-    gather_plan,
-    index_vectors,
-    loosened,
-    starts_of,
-    taken,
-)
+from pullback.ops.pick import Dyn, Pick, pieces
+from pullback.ops.pick_group import gather_plan, index_vectors
+from pullback.ops.pick_read import backwards, ends, loosened, starts_of, taken
 from pullback.ops.reduce import highest, lowest, reduce_max, reduce_min, reduce_prod
 from pullback.ops.scatter import scatter_max_p, scatter_min_p, scatter_mul_p
 from pullback.ops.shape import full, reduce_sum, reshape, squeeze, transpose
@@ -126,30 +120,23 @@ def _without_new(y, pick: Pick, update: Update):
 
 def _tightened(y, pick: Pick):
     """The values as a region of the operand: all of its axes, points of size 1."""
-    shape = [
-        n if type(t) is Lookup else t.size
-        for t, n in zip(pick.axes, pick.shape, strict=True)
-    ]
-    return reshape(y, shape)
+    return reshape(y, [t.size for t in pick.axes])
 
 
 def _put(x, pick: Pick, y, update: Update):
     y = rev(y, backwards(pick))
-    sizes = boxes(pick)
+    sizes = pick.boxes()
+    starts = [t.start for t in pick.axes]
     dynamic = pick.is_dynamic()
-    starts = None if dynamic else [getattr(t, "start", 0) for t in pick.axes]
     if not dynamic and not any(starts) and tuple(sizes) == aval_of(x).shape:
         return _combined(lambda: x, pick, y, update)
     at = starts_of(pick)
-    old: list[Any] = []
 
+    @functools.cache
     def old_box():
-        if not old:
-            limits = (
-                None if dynamic else [s + k for s, k in zip(starts, sizes, strict=True)]
-            )
-            old.append(window(x, at, sizes) if dynamic else slice(x, starts, limits))
-        return old[0]
+        if dynamic:
+            return window(x, at, sizes)
+        return slice(x, starts, ends(starts, sizes))
 
     new = _combined(old_box, pick, y, update)
     hit = _inside(pick, at)
@@ -160,7 +147,7 @@ def _put(x, pick: Pick, y, update: Update):
 
 def _combined(old: Callable[[], Any], pick: Pick, y, update: Update):
     """The box with the values written to the positions of the runs."""
-    steps = [1 if type(t) is Lookup else t.step for t in pick.axes]
+    steps = pick.steps()
     combine = update.combine
     if max(steps, default=1) == 1:
         return y if combine is None else combine(old(), y)

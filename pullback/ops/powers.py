@@ -1,5 +1,7 @@
 """Power family: integer and real powers, squares and roots."""
 
+from typing import Any
+
 import numpy as np
 
 from pullback.core import dtype as dtypes
@@ -64,9 +66,10 @@ def cbrt(x):
 # ---- integer_pow ----
 
 
-def _by_squaring(x, n: int, multiply):
+def _by_squaring(x, n: int, multiply) -> Any:
     """`x` to the power n >= 1 in about 2 log2(n) multiplications."""
-    power, result = x, None
+    power: Any = x
+    result: Any = None
     while True:
         if n & 1:
             result = power if result is None else multiply(result, power)

@@ -56,7 +56,7 @@ def to_dtype(x: Any, dtype: Any, weak_type: bool = False) -> Any:
 
 
 def _scalar(x: Any, kind: type, dtype: Any, weak_type: bool) -> Any:
-    own, _ = dtypes.of_scalar(x)
+    own: Any = dtypes.of_scalar(x)[0]
     if weak_type:
         wanted = dtypes.scalar_type_of(dtype)
         if dtypes.canonicalize(wanted) == dtype:
@@ -90,10 +90,10 @@ def promote_inexact(*xs: Any) -> list[Any]:
 
 def promote_numeric(*xs: Any) -> list[Any]:
     """As `promote_dtypes`, with booleans converted to the default integer type."""
-    xs = promote_dtypes(*xs)
-    if dtypes.is_bool(aval_of(xs[0]).dtype):
-        return [to_dtype(x, dtypes.default_int()) for x in xs]
-    return xs
+    out = promote_dtypes(*xs)
+    if dtypes.is_bool(aval_of(out[0]).dtype):
+        return [to_dtype(x, dtypes.default_int()) for x in out]
+    return out
 
 
 def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -153,8 +153,8 @@ def promote_shapes(name: str, *xs: Any) -> list[Any]:
 
 def operands(name: str, *xs: Any) -> list[Any]:
     """Operands of the user function `name`, of one type and one shape."""
-    xs = [as_operand(name, x) for x in xs]
-    return promote_shapes(name, *promote_dtypes(*xs))
+    given = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_dtypes(*given))
 
 
 FITS = {
@@ -216,14 +216,14 @@ def inexact(name: str, x: Any) -> Any:
 
 def inexact_operands(name: str, *xs: Any) -> list[Any]:
     """As `operands`, with integers and booleans converted to floating."""
-    xs = [as_operand(name, x) for x in xs]
-    return promote_shapes(name, *promote_inexact(*xs))
+    given = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_inexact(*given))
 
 
 def numeric_operands(name: str, *xs: Any) -> list[Any]:
     """As `operands`, with booleans converted to the default integer type."""
-    xs = [as_operand(name, x) for x in xs]
-    return promote_shapes(name, *promote_numeric(*xs))
+    given = [as_operand(name, x) for x in xs]
+    return promote_shapes(name, *promote_numeric(*given))
 
 
 def broadcast_aval(name: str, *avals: ShapedArray) -> ShapedArray:

@@ -334,6 +334,8 @@ squeeze_p = Primitive(
 
 def reduced_aval(name: str, x: ShapedArray, axes: Sequence[int]) -> ShapedArray:
     """The type of a reduction that keeps the dtype."""
+    if len(axes) == x.ndim and axes == tuple(range(x.ndim)):
+        return ShapedArray((), x.dtype, x.weak_type)
     _check_distinct(name, axes, x)
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     return ShapedArray(shape, x.dtype, x.weak_type)

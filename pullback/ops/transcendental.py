@@ -196,6 +196,12 @@ def _logaddexp_emit(b, x, y):
     return b.select(b.compare(apart, apart, "NE"), b.add(x, y), total)
 
 
+def _logaddexp_reference(x, y):
+    apart = x - y
+    total = np.maximum(x, y) + np.log1p(np.exp(-np.abs(apart)))
+    return np.where(np.isnan(apart), x + y, total)
+
+
 def _weight(x, y):
     """The share of exp(x) in exp(x) + exp(y): one half where they are equal."""
     apart = sub(x, y)
@@ -205,7 +211,7 @@ def _weight(x, y):
 logaddexp_p = nary(
     "logaddexp",
     accepts=("float",),
-    reference=np.logaddexp,
+    reference=_logaddexp_reference,
     emit=_logaddexp_emit,
     derivative=Smooth(
         (

@@ -69,7 +69,8 @@ def normal(key, shape=(), dtype=None):
       >>> x = random.normal(random.key(0), (1000,))
     """
     check_key("normal", key)
-    return _normal((sizes("normal", shape), inexact_type("normal", dtype)), key)
+    facts = sizes("normal", shape), inexact_type("normal", dtype)
+    return _normal(facts, key)
 
 
 def truncated_normal(key, lower, upper, shape=None, dtype=None):
@@ -110,25 +111,29 @@ def gumbel(key, shape=(), dtype=None, mode: str | None = None):
 def laplace(key, shape=(), dtype=None):
     """Laplace numbers: density `exp(-|x|) / 2`."""
     check_key("laplace", key)
-    return _laplace((sizes("laplace", shape), float_type("laplace", dtype)), key)
+    facts = sizes("laplace", shape), float_type("laplace", dtype)
+    return _laplace(facts, key)
 
 
 def logistic(key, shape=(), dtype=None):
     """Logistic numbers: density `exp(-x) / (1 + exp(-x))**2`."""
     check_key("logistic", key)
-    return _logistic((sizes("logistic", shape), float_type("logistic", dtype)), key)
+    facts = sizes("logistic", shape), float_type("logistic", dtype)
+    return _logistic(facts, key)
 
 
 def cauchy(key, shape=(), dtype=None):
     """Cauchy numbers: density `1 / (pi (x**2 + 1))`."""
     check_key("cauchy", key)
-    return _cauchy((sizes("cauchy", shape), float_type("cauchy", dtype)), key)
+    facts = sizes("cauchy", shape), float_type("cauchy", dtype)
+    return _cauchy(facts, key)
 
 
 def maxwell(key, shape=(), dtype=None):
     """Lengths of standard normal vectors of 3 dimensions."""
     check_key("maxwell", key)
-    return _maxwell((sizes("maxwell", shape), float_type("maxwell", dtype)), key)
+    facts = sizes("maxwell", shape), float_type("maxwell", dtype)
+    return _maxwell(facts, key)
 
 
 def rayleigh(key, scale, shape=None, dtype=None):
@@ -346,7 +351,8 @@ def _double_sided_maxwell(facts, key, loc, scale):
     shape, dtype = facts
     first, second = pair(_one(key))
     length = standard_maxwell(first, shape, dtype)
-    signs = 2 * to_dtype(between(second, shape, dtypes.float32, 0, 1) < 0.5, dtype) - 1
+    heads = between(second, shape, dtypes.default_float(), 0.0, 1.0) < 0.5
+    signs = 2 * to_dtype(heads, dtype) - 1
     return signs * length * as_type(scale, dtype) + as_type(loc, dtype)
 
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from pullback import lax, nn, numpy as pnp
+from pullback import lax, numpy as pnp
 from pullback.api.batch import vmap
 from pullback.api.custom_jvp import custom_jvp
 from pullback.core import dtype as dtypes
@@ -83,7 +83,10 @@ def dirichlet(key, alpha, shape=None, dtype=None):
         raise ShapeError(f"dirichlet of alpha {aval.short()}", rule="it has an axis")
     batch = drawn_shape("dirichlet", shape, np.empty(aval.shape[:-1], bool))
     facts = (*batch, aval.shape[-1]), float_type("dirichlet", dtype), True
-    return nn.softmax(_gamma(facts, key, alpha), -1)
+    logs = _gamma(facts, key, alpha)
+    top = lax.stop_gradient(pnp.max(logs, -1, keepdims=True))
+    parts = lax.exp(logs - top)
+    return parts / pnp.sum(parts, -1, keepdims=True)
 
 
 def chisquare(key, df, shape=None, dtype=None):

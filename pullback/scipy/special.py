@@ -51,10 +51,13 @@ def gammasgn(x):
     """The sign of the gamma function; NaN at negative integers."""
     (x,) = _floating("gammasgn", x)
     below = pnp.floor(x)
-    sign = pnp.where(pnp.remainder(below, 2) == 0, 1.0, -1.0)
-    at_pole = pnp.where(below == x, np.nan, sign)
+    even = pnp.remainder(below, 2) == 0
+    sign = pnp.where(even, 1.0, -1.0)
+    sign = pnp.where(below == x, np.nan, sign)
     at_zero = pnp.where(pnp.signbit(x), -1.0, 1.0)
-    return pnp.where(x > 0, 1.0, pnp.where(x == 0, at_zero, at_pole)).astype(x.dtype)
+    sign = pnp.where(x == 0, at_zero, sign)
+    sign = pnp.where(x > 0, 1.0, sign)
+    return sign.astype(x.dtype)
 
 
 def gamma(x):
@@ -137,10 +140,13 @@ _xlogx.defjvps(lambda t, out, x: t * (lax.log(x) + 1))
 def rel_entr(p, q):
     """`p * log(p / q)`; 0 where `p` is 0 and `q` is not negative; else infinite."""
     p, q = _full("rel_entr", p, q)
-    inside, zero = (p > 0) & (q > 0), (p == 0) & (q >= 0)
-    safe_p, safe_q = pnp.where(inside, p, 1.0), pnp.where(inside, q, 1.0)
+    inside = (p > 0) & (q > 0)
+    zero = (p == 0) & (q >= 0)
+    safe_p = pnp.where(inside, p, 1.0)
+    safe_q = pnp.where(inside, q, 1.0)
     value = safe_p * lax.log(safe_p) - safe_p * lax.log(safe_q)
-    return pnp.where(inside, value, pnp.where(zero, 0.0, np.inf))
+    edge = pnp.where(zero, 0.0, np.inf)
+    return pnp.where(inside, value, edge)
 
 
 def kl_div(p, q):
@@ -171,9 +177,12 @@ def log_ndtr(x, series_order: int = 3):
     for n in range(1, series_order + 1):
         term = term * -(2 * n - 1) / square
         series = series + term
-    below = -0.5 * square - lax.log(-tail) - LOG_SQRT_2PI + lax.log(series)
+    below = -0.5 * square - lax.log(-tail)
+    below = below - LOG_SQRT_2PI + lax.log(series)
     above = -ndtr(pnp.where(high, -x, 0.0))
-    return pnp.where(high, above, pnp.where(low, below, lax.log(ndtr(middle))))
+    inner = lax.log(ndtr(middle))
+    outer = pnp.where(low, below, inner)
+    return pnp.where(high, above, outer)
 
 
 def softmax(x, /, *, axis=None):

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 import pullback
 from pullback.core import config
 from pullback.core.trace import in_charge
-from pullback.debug.interpret import interpret
+from pullback.debug.interpreter import interpret
 from pullback.debug.numpy_trace import NumpyTrace
 from tests.compose.growing import function, inputs, loss, programs
 

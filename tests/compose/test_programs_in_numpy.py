@@ -13,7 +13,7 @@ import pullback
 from pullback.core import config
 from pullback.core.check import check_jaxpr
 from pullback.core.trace import in_charge
-from pullback.debug.interpret import interpret
+from pullback.debug.interpreter import interpret
 from pullback.debug.numpy_trace import NumpyTrace
 from tests.compose.growing import function, inputs, loss, programs
 

@@ -32,7 +32,8 @@ def check(name: str, *args: Any, tol: float = 1e-5, **options: Any) -> None:
     """Call `name` in both, and compare."""
     want = call(jnp, name, args, options)
     got = call(pnp, name, args, options)
-    text = f"{name}{tuple(np.shape(a) for a in args)} {options}"
+    shapes = [getattr(a, "shape", a) for a in args]
+    text = f"{name}{shapes} {options}"
     if isinstance(want, Exception) or isinstance(got, Exception):
         kinds = [k for k in KINDS if isinstance(want, k)]
         assert any(isinstance(got, k) for k in kinds), f"{text}: {want!r}, got {got!r}"

@@ -1,4 +1,4 @@
-"""The front doors of the transformations against JAX: values, dtypes, weak types, errors."""
+"""The front doors of the transformations against JAX: values, types, errors."""
 
 import jax
 import jax.numpy as jnp

@@ -27,6 +27,7 @@ BINARY = (
     "add add_any sub mul max min rem nextafter eq ne lt le gt ge and or xor "
     "shift_left shift_right_logical shift_right_arithmetic"
 )
+FLOATS = ("float64", "float32", "bfloat16", "float16")
 WITH_PARAMS = [
     *(("integer_pow", {"y": y}) for y in (2, 3, 5, -1, -2)),
     *(("round", {"rounding_method": r}) for r in (0, 1)),
@@ -111,8 +112,7 @@ def same_bits(got, want):
 
 @pytest.mark.parametrize(
     "name",
-    ["bool", "uint8", "int8", "int32", "int64", "float32", "float64"]
-    + ["bfloat16", "float16"],
+    [*(d.name for d in (dt.bool_, dt.uint8, dt.int8, dt.int32, dt.int64)), *FLOATS],
 )
 def test_the_host_computes_what_the_compiled_program_does(name):
     todo = list(jobs(dt.parse(name)))

@@ -1,4 +1,4 @@
-"""linearize and transpose: one pass, linear programs, zeros left out, work done once."""
+"""linearize and transpose: one pass, linear programs, no zeros, work done once."""
 
 import numpy as np
 import pytest

@@ -98,6 +98,8 @@ def counted(where, shape: Sequence[int], axes: Sequence[int], dtype):
     A scalar without a mask, `where=None`; else one number for each result.
     """
     if where is None:
+        if len(axes) == len(shape):
+            return np.asarray(prod(shape), dtype)
         return np.asarray(prod(shape[i] for i in axes), dtype)
     full = np.broadcast_shapes(tuple(shape), aval_of(where).shape)
     mask = convert(broadcast_to(where, full), dtypes.bool_)

@@ -8,7 +8,7 @@ from pullback.api.arrays.axes import Axis, axes_of, counted, kept, masked, no_ou
 from pullback.api.arrays.reductions import max, min
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
-from pullback.core.errors import ArgumentError, DtypeError
+from pullback.core.errors import ArgumentError
 from pullback.core.promotion import promote_types
 from pullback.ops.complex import conj, real
 from pullback.ops.convert import convert
@@ -17,7 +17,7 @@ from pullback.ops.logic import gt, select_n
 from pullback.ops.powers import sqrt, square
 from pullback.ops.promote import as_operand, broadcast_to
 from pullback.ops.reduce import widened
-from pullback.ops.shape import expand_dims, full, reduce_sum
+from pullback.ops.shape import broadcast_in_dim, full, reduce_sum
 
 
 def _variance_dtypes(dtype, requested) -> tuple[Any, Any]:
@@ -27,7 +27,7 @@ def _variance_dtypes(dtype, requested) -> tuple[Any, Any]:
         return widened(own), dtypes.to_real(own)
     result = dtypes.named(requested, "var")
     if dtypes.is_complex(dtype) and not dtypes.is_complex(result):
-        raise DtypeError(
+        raise ArgumentError(
             f"var of {dtype.name} with dtype={result.name}",
             rule="complex numbers are not computed with in a real dtype",
             fix="leave dtype out: the result is real anyway",
@@ -39,11 +39,15 @@ def _squares(x, axes, where, center):
     """Squared distances from the mean over `axes`, or from `center`."""
     aval = aval_of(x)
     if center is None:
-        real_dtype = dtypes.to_real(aval.dtype)
-        count = convert(counted(where, aval.shape, axes, real_dtype), aval.dtype)
+        count = counted(where, aval.shape, axes, dtypes.to_real(aval.dtype))
+        if dtypes.is_complex(aval.dtype):
+            count = convert(count, aval.dtype)
         center = div(reduce_sum(masked(x, where, 0), axes), count)
-        center = expand_dims(center, axes)
-    away = sub(x, broadcast_to(convert(center, aval.dtype), aval.shape))
+        others = [i for i in range(aval.ndim) if i not in axes]
+        center = broadcast_in_dim(center, aval.shape, others)
+    else:
+        center = broadcast_to(convert(center, aval.dtype), aval.shape)
+    away = sub(x, center)
     if dtypes.is_complex(aval.dtype):
         return real(mul(away, conj(away)))
     return square(away)

@@ -23,7 +23,8 @@ from pullback.ops.elementwise import add, rem
 from pullback.ops.index import gather
 from pullback.ops.logic import lt, select_n
 from pullback.ops.normalize import normalize
-from pullback.ops.pick_read import position, read
+from pullback.ops.pick_group import position
+from pullback.ops.pick_read import read
 from pullback.ops.promote import broadcast_shapes, broadcast_to
 from pullback.ops.slicing import slice_in_dim
 

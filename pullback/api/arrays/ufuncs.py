@@ -115,7 +115,7 @@ def power(x, y, /):
     Example:
       >>> import pullback.numpy as pnp
       >>> pnp.power(2.0, pnp.arange(3))
-      Array([1., 2., 4.], dtype=float32, weak_type=True)
+      Array([1., 2., 4.], dtype=float32)
     """
     x = as_operand("power", x)
     if isinstance(y, int) and not isinstance(y, bool):

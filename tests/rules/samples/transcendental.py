@@ -36,6 +36,11 @@ SAMPLES = {
     "acosh": unary(1.2, 2.0, tol=4),
     "atanh": unary(-0.8, 0.8, tol=4),
     "atan2": [*pairs(dtypes=FLOAT, tol=2), *pairs(-1.5, -0.5, FLOAT, tol=2)],
+    "logaddexp": [
+        *pairs(-2.0, 2.0, FLOAT, tol=2),
+        Sample((TAILS, TAILS[::-1].copy()), dtypes=FLOAT[:2]),
+        Sample((TAILS, TAILS), dtypes=FLOAT[:2], grad=False),
+    ],
 }
 
 BAD = {
