@@ -48,12 +48,12 @@ def call_to_scalar(lib: Library) -> Callable[[], object]:
 
 def figures() -> Iterator[Figure]:
     """Calls with two arrays and with trees of 50."""
-    libraries = both()
+    ours, peer = both()
     for what, make, limit in (
         ("jitted f(x, y)", call_of_two, 1.4),
         ("  of results of jitted functions", call_of_results, 1.4),
         (f"jitted f(tree of {LEAVES}) -> tree", call_of_tree, 1.5),
         (f"jitted f(tree of {LEAVES}) -> array", call_to_scalar, 1.5),
     ):
-        pair = timing.calls(*map(make, libraries))
+        pair = timing.calls(make(ours), make(peer))
         yield Figure(what, *pair, ratio_limit=limit)

@@ -54,7 +54,7 @@ def add_large(lib: Library, x) -> Callable[[], object]:
 
 def figures() -> Iterator[Figure]:
     """Operators, indexing, gradient and map of small arrays; a large sum."""
-    libraries = both()
+    ours, peer = both()
     rows: tuple[tuple[str, Make, int, float | None], ...] = (
         ("x + x", add, 8, 0.8),
         ("x[3]", index, 8, 0.3),
@@ -64,5 +64,7 @@ def figures() -> Iterator[Figure]:
         ("x + x of 1,000,000", add_large, LARGE, None),
     )
     for what, make, size, limit in rows:
-        pair = timing.calls(*(make(lib, vector(lib, size)) for lib in libraries))
+        pair = timing.calls(
+            make(ours, vector(ours, size)), make(peer, vector(peer, size))
+        )
         yield Figure(what, *pair, ratio_limit=limit)

@@ -35,10 +35,10 @@ class Figure:
     @property
     def missed(self) -> bool:
         """Whether a limit is exceeded."""
-        ratio = self.ratio
-        over = self.ratio_limit is not None and ratio is not None
-        return (over and ratio > self.ratio_limit) or (
-            self.limit is not None and self.ours > self.limit
+        limits = ((self.ratio, self.ratio_limit), (self.ours, self.limit))
+        return any(
+            value is not None and limit is not None and value > limit
+            for value, limit in limits
         )
 
     def cells(self) -> tuple[str, ...]:

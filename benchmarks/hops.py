@@ -40,7 +40,7 @@ def count(run: Callable[[], object], root: Path) -> tuple[int, int]:
 
 def counts(lib: Library) -> dict[str, tuple[int, int]]:
     """The counts of the two gradients, in the order that the limits are stated for."""
-    root = Path(lib.top.__file__).parent
+    root = Path(lib.top.__path__[0])
     x = lib.numpy.asarray(np.linspace(0.1, 1, 8).astype(np.float32))
     batch = lib.numpy.asarray(np.ones((4, 8), np.float32))
     params = models.perceptron_parameters(lib, 8)

@@ -34,11 +34,11 @@ def transformer_step(lib: Library) -> Callable[[], object]:
 
 def figures() -> Iterator[Figure]:
     """Programs of a millisecond and more."""
-    libraries = both()
+    ours, peer = both()
     for what, make in (
         ("matmul of 640 x 640", product),
         ("training step, 3 layers of 256", layers_step),
         ("training step, transformer", transformer_step),
     ):
-        pair = timing.calls(*map(make, libraries))
+        pair = timing.calls(make(ours), make(peer))
         yield Figure(what, *pair)

@@ -7,16 +7,11 @@ class may take over.
 
 import importlib
 import pkgutil
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from pullback.api import arrays
 from pullback.api.arrays import comparisons, contractions, ufuncs
 from pullback.core.value import Array
-
-ACCEPTED = (Array, bool, int, float, complex, np.ndarray, np.generic)
+from pullback.ops.promote import operator_method, reflected_method
 
 ARITHMETIC = {
     "add": ufuncs.add,
@@ -44,41 +39,12 @@ ORDER = {
 }
 
 
-def known(x: Any) -> bool:
-    """Whether operators combine arrays with `x`."""
-    return isinstance(x, ACCEPTED) or hasattr(x, "__jax_array__")
-
-
-def forward(function: Callable) -> Callable:
-    """The operator method `x.__op__(y)` of a function of `x` and `y`."""
-
-    def operator(self, other, /):
-        if isinstance(other, ACCEPTED) or known(other):
-            return function(self, other)
-        return NotImplemented
-
-    operator.__doc__ = function.__doc__
-    return operator
-
-
-def reflected(function: Callable) -> Callable:
-    """The operator method `y.__rop__(x)` of a function of `x` and `y`."""
-
-    def operator(self, other, /):
-        if isinstance(other, ACCEPTED) or known(other):
-            return function(other, self)
-        return NotImplemented
-
-    operator.__doc__ = function.__doc__
-    return operator
-
-
 def install_operators(cls: type) -> None:
     """Put the operators on `cls`."""
     for name, function in (ARITHMETIC | ORDER).items():
-        setattr(cls, f"__{name}__", forward(function))
+        setattr(cls, f"__{name}__", operator_method(function))
     for name, function in ARITHMETIC.items():
-        setattr(cls, f"__r{name}__", reflected(function))
+        setattr(cls, f"__r{name}__", reflected_method(function))
 
 
 def install_methods(cls: type) -> None:

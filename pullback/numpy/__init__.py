@@ -30,6 +30,27 @@ from pullback.api.arrays.comparisons import (
     not_equal as not_equal,
     right_shift as right_shift,
 )
+from pullback.api.arrays.contractions import (
+    dot as dot,
+    matmul as matmul,
+    trace as trace,
+)
+
+# ---- creation, shape, joining, indexing ----
+from pullback.api.arrays.creation import (
+    arange as arange,
+    array as array,
+    asarray as asarray,
+    copy as copy,
+    empty as empty,
+    empty_like as empty_like,
+    full as full,
+    full_like as full_like,
+    ones as ones,
+    ones_like as ones_like,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
 from pullback.api.arrays.parts import (
     around as around,
     astype as astype,
@@ -40,6 +61,46 @@ from pullback.api.arrays.parts import (
     real as real,
     round as round,
     where as where,
+)
+
+# ---- reductions, statistics, sorting, searching ----
+from pullback.api.arrays.reductions import (
+    all as all,
+    amax as amax,
+    amin as amin,
+    any as any,
+    argmax as argmax,
+    argmin as argmin,
+    max as max,
+    mean as mean,
+    min as min,
+    prod as prod,
+    sum as sum,
+)
+from pullback.api.arrays.shape_functions import (
+    matrix_transpose as matrix_transpose,
+    ravel as ravel,
+    repeat as repeat,
+    reshape as reshape,
+    squeeze as squeeze,
+    swapaxes as swapaxes,
+    transpose as transpose,
+)
+from pullback.api.arrays.sorting import (
+    argsort as argsort,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    sort as sort,
+)
+from pullback.api.arrays.spread import (
+    ptp as ptp,
+    std as std,
+    var as var,
+)
+from pullback.api.arrays.taking import (
+    diagonal as diagonal,
+    take as take,
+    take_along_axis as take_along_axis,
 )
 from pullback.api.arrays.ufuncs import (
     abs as abs,
@@ -69,6 +130,50 @@ from pullback.core.dtype_info import (
 from pullback.core.promotion import (
     promote_types as promote_types,
     result_type as result_type,
+)
+
+# ---- contractions and linear algebra ----
+from pullback.numpy import linalg as linalg
+from pullback.numpy.contractions import (
+    cross as cross,
+    inner as inner,
+    kron as kron,
+    outer as outer,
+    tensordot as tensordot,
+    vdot as vdot,
+    vecdot as vecdot,
+)
+from pullback.numpy.creation import (
+    diag as diag,
+    diag_indices as diag_indices,
+    diag_indices_from as diag_indices_from,
+    diagflat as diagflat,
+    eye as eye,
+    frombuffer as frombuffer,
+    fromfunction as fromfunction,
+    fromiter as fromiter,
+    geomspace as geomspace,
+    identity as identity,
+    indices as indices,
+    ix_ as ix_,
+    linspace as linspace,
+    logspace as logspace,
+    meshgrid as meshgrid,
+    tri as tri,
+    tril as tril,
+    tril_indices as tril_indices,
+    tril_indices_from as tril_indices_from,
+    triu as triu,
+    triu_indices as triu_indices,
+    triu_indices_from as triu_indices_from,
+    vander as vander,
+)
+from pullback.numpy.differences import (
+    diff as diff,
+    ediff1d as ediff1d,
+    interp as interp,
+    polyval as polyval,
+    trapezoid as trapezoid,
 )
 from pullback.numpy.dtypes import (
     bfloat16 as bfloat16,
@@ -130,6 +235,48 @@ from pullback.numpy.dtypes import (
     uint64 as uint64,
     unsignedinteger as unsignedinteger,
 )
+from pullback.numpy.histograms import (
+    bincount as bincount,
+    histogram as histogram,
+    histogram_bin_edges as histogram_bin_edges,
+)
+from pullback.numpy.indexing import (
+    argwhere as argwhere,
+    array_equal as array_equal,
+    array_equiv as array_equiv,
+    compress as compress,
+    delete as delete,
+    extract as extract,
+    fill_diagonal as fill_diagonal,
+    flatnonzero as flatnonzero,
+    insert as insert,
+    nonzero as nonzero,
+    put as put,
+    put_along_axis as put_along_axis,
+    ravel_multi_index as ravel_multi_index,
+    unravel_index as unravel_index,
+)
+from pullback.numpy.joining import (
+    append as append,
+    array_split as array_split,
+    block as block,
+    column_stack as column_stack,
+    concat as concat,
+    concatenate as concatenate,
+    dsplit as dsplit,
+    dstack as dstack,
+    hsplit as hsplit,
+    hstack as hstack,
+    split as split,
+    stack as stack,
+    unstack as unstack,
+    vsplit as vsplit,
+    vstack as vstack,
+)
+from pullback.numpy.labelled import (
+    einsum as einsum,
+    einsum_path as einsum_path,
+)
 from pullback.numpy.mathematics import (
     acos as acos,
     acosh as acosh,
@@ -177,6 +324,61 @@ from pullback.numpy.mathematics import (
     tanh as tanh,
     trunc as trunc,
 )
+from pullback.numpy.padding import (
+    pad as pad,
+)
+from pullback.numpy.reductions import (
+    count_nonzero as count_nonzero,
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
+from pullback.numpy.shaping import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    broadcast_arrays as broadcast_arrays,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to as broadcast_to,
+    expand_dims as expand_dims,
+    flip as flip,
+    fliplr as fliplr,
+    flipud as flipud,
+    moveaxis as moveaxis,
+    ndim as ndim,
+    permute_dims as permute_dims,
+    resize as resize,
+    roll as roll,
+    rollaxis as rollaxis,
+    rot90 as rot90,
+    shape as shape,
+    size as size,
+    tile as tile,
+)
+from pullback.numpy.sorting import (
+    digitize as digitize,
+    lexsort as lexsort,
+    searchsorted as searchsorted,
+)
+from pullback.numpy.statistics import (
+    average as average,
+    corrcoef as corrcoef,
+    cov as cov,
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 from pullback.numpy.ufuncs import (
     angle as angle,
     bitwise_count as bitwise_count,
@@ -201,213 +403,10 @@ from pullback.numpy.ufuncs import (
     select as select,
     signbit as signbit,
 )
-
-
-# ---- creation, shape, joining, indexing ----
-from pullback.api.arrays.creation import (
-    arange as arange,
-    array as array,
-    asarray as asarray,
-    copy as copy,
-    empty as empty,
-    empty_like as empty_like,
-    full as full,
-    full_like as full_like,
-    ones as ones,
-    ones_like as ones_like,
-    zeros as zeros,
-    zeros_like as zeros_like,
-)
-
-# ---- reductions, statistics, sorting, searching ----
-from pullback.api.arrays.reductions import (
-    all as all,
-    amax as amax,
-    amin as amin,
-    any as any,
-    argmax as argmax,
-    argmin as argmin,
-    max as max,
-    mean as mean,
-    min as min,
-    prod as prod,
-    sum as sum,
-)
-from pullback.api.arrays.sorting import (
-    argsort as argsort,
-    cumprod as cumprod,
-    cumsum as cumsum,
-    sort as sort,
-)
-from pullback.api.arrays.spread import (
-    ptp as ptp,
-    std as std,
-    var as var,
-)
-from pullback.numpy.differences import (
-    diff as diff,
-    ediff1d as ediff1d,
-    interp as interp,
-    polyval as polyval,
-    trapezoid as trapezoid,
-)
-from pullback.numpy.histograms import (
-    bincount as bincount,
-    histogram as histogram,
-    histogram_bin_edges as histogram_bin_edges,
-)
-from pullback.numpy.reductions import (
-    count_nonzero as count_nonzero,
-    nanargmax as nanargmax,
-    nanargmin as nanargmin,
-    nancumprod as nancumprod,
-    nancumsum as nancumsum,
-    nanmax as nanmax,
-    nanmean as nanmean,
-    nanmin as nanmin,
-    nanprod as nanprod,
-    nanstd as nanstd,
-    nansum as nansum,
-    nanvar as nanvar,
-)
-from pullback.numpy.sorting import (
-    digitize as digitize,
-    lexsort as lexsort,
-    searchsorted as searchsorted,
-)
-from pullback.numpy.statistics import (
-    average as average,
-    corrcoef as corrcoef,
-    cov as cov,
-    median as median,
-    nanmedian as nanmedian,
-    nanpercentile as nanpercentile,
-    nanquantile as nanquantile,
-    percentile as percentile,
-    quantile as quantile,
-)
 from pullback.numpy.uniqueness import (
     unique as unique,
     unique_all as unique_all,
     unique_counts as unique_counts,
     unique_inverse as unique_inverse,
     unique_values as unique_values,
-)
-from pullback.api.arrays.shape_functions import (
-    matrix_transpose as matrix_transpose,
-    ravel as ravel,
-    repeat as repeat,
-    reshape as reshape,
-    squeeze as squeeze,
-    swapaxes as swapaxes,
-    transpose as transpose,
-)
-from pullback.api.arrays.taking import (
-    diagonal as diagonal,
-    take as take,
-    take_along_axis as take_along_axis,
-)
-from pullback.numpy.creation import (
-    diag as diag,
-    diag_indices as diag_indices,
-    diag_indices_from as diag_indices_from,
-    diagflat as diagflat,
-    eye as eye,
-    frombuffer as frombuffer,
-    fromfunction as fromfunction,
-    fromiter as fromiter,
-    geomspace as geomspace,
-    identity as identity,
-    indices as indices,
-    ix_ as ix_,
-    linspace as linspace,
-    logspace as logspace,
-    meshgrid as meshgrid,
-    tri as tri,
-    tril as tril,
-    tril_indices as tril_indices,
-    tril_indices_from as tril_indices_from,
-    triu as triu,
-    triu_indices as triu_indices,
-    triu_indices_from as triu_indices_from,
-    vander as vander,
-)
-from pullback.numpy.indexing import (
-    argwhere as argwhere,
-    array_equal as array_equal,
-    array_equiv as array_equiv,
-    compress as compress,
-    delete as delete,
-    extract as extract,
-    fill_diagonal as fill_diagonal,
-    flatnonzero as flatnonzero,
-    insert as insert,
-    nonzero as nonzero,
-    put as put,
-    put_along_axis as put_along_axis,
-    ravel_multi_index as ravel_multi_index,
-    unravel_index as unravel_index,
-)
-from pullback.numpy.padding import (
-    pad as pad,
-)
-from pullback.numpy.joining import (
-    append as append,
-    array_split as array_split,
-    block as block,
-    column_stack as column_stack,
-    concat as concat,
-    concatenate as concatenate,
-    dsplit as dsplit,
-    dstack as dstack,
-    hsplit as hsplit,
-    hstack as hstack,
-    split as split,
-    stack as stack,
-    unstack as unstack,
-    vsplit as vsplit,
-    vstack as vstack,
-)
-from pullback.numpy.shaping import (
-    atleast_1d as atleast_1d,
-    atleast_2d as atleast_2d,
-    atleast_3d as atleast_3d,
-    broadcast_arrays as broadcast_arrays,
-    broadcast_shapes as broadcast_shapes,
-    broadcast_to as broadcast_to,
-    expand_dims as expand_dims,
-    flip as flip,
-    fliplr as fliplr,
-    flipud as flipud,
-    moveaxis as moveaxis,
-    ndim as ndim,
-    permute_dims as permute_dims,
-    resize as resize,
-    roll as roll,
-    rollaxis as rollaxis,
-    rot90 as rot90,
-    shape as shape,
-    size as size,
-    tile as tile,
-)
-
-# ---- contractions and linear algebra ----
-from pullback.numpy import linalg as linalg
-from pullback.api.arrays.contractions import (
-    dot as dot,
-    matmul as matmul,
-    trace as trace,
-)
-from pullback.numpy.contractions import (
-    cross as cross,
-    inner as inner,
-    kron as kron,
-    outer as outer,
-    tensordot as tensordot,
-    vdot as vdot,
-    vecdot as vecdot,
-)
-from pullback.numpy.labelled import (
-    einsum as einsum,
-    einsum_path as einsum_path,
 )

@@ -33,105 +33,31 @@ from pullback.ops.promote import (
     as_operand,
     inexact,
     numeric_operands,
+    unary,
 )
 from pullback.ops.shape import full
 
-
-def exp(x, /):
-    """e to the `x`, elementwise."""
-    return transcendental.exp_p.bind(inexact("exp", x))
-
-
-def exp2(x, /):
-    """2 to the `x`, elementwise."""
-    return transcendental.exp2_p.bind(inexact("exp2", x))
-
-
-def expm1(x, /):
-    """e to the `x` minus 1, exact near 0, elementwise."""
-    return transcendental.expm1_p.bind(inexact("expm1", x))
-
-
-def log(x, /):
-    """Natural logarithm of `x`, elementwise."""
-    return transcendental.log_p.bind(inexact("log", x))
-
-
-def log1p(x, /):
-    """Logarithm of 1 + `x`, exact near 0, elementwise."""
-    return transcendental.log1p_p.bind(inexact("log1p", x))
-
-
-def sin(x, /):
-    """Sine of `x` in radians, elementwise."""
-    return transcendental.sin_p.bind(inexact("sin", x))
-
-
-def cos(x, /):
-    """Cosine of `x` in radians, elementwise."""
-    return transcendental.cos_p.bind(inexact("cos", x))
-
-
-def tan(x, /):
-    """Tangent of `x` in radians, elementwise."""
-    return transcendental.tan_p.bind(inexact("tan", x))
-
-
-def arcsin(x, /):
-    """Angle in radians whose sine is `x`, elementwise."""
-    return hyperbolic.asin_p.bind(inexact("arcsin", x))
-
-
-def arccos(x, /):
-    """Angle in radians whose cosine is `x`, elementwise."""
-    return hyperbolic.acos_p.bind(inexact("arccos", x))
-
-
-def arctan(x, /):
-    """Angle in radians whose tangent is `x`, elementwise."""
-    return hyperbolic.atan_p.bind(inexact("arctan", x))
-
-
-def sinh(x, /):
-    """Hyperbolic sine of `x`, elementwise."""
-    return hyperbolic.sinh_p.bind(inexact("sinh", x))
-
-
-def cosh(x, /):
-    """Hyperbolic cosine of `x`, elementwise."""
-    return hyperbolic.cosh_p.bind(inexact("cosh", x))
-
-
-def tanh(x, /):
-    """Hyperbolic tangent of `x`, elementwise."""
-    return transcendental.tanh_p.bind(inexact("tanh", x))
-
-
-def arcsinh(x, /):
-    """Inverse hyperbolic sine of `x`, elementwise."""
-    return hyperbolic.asinh_p.bind(inexact("arcsinh", x))
-
-
-def arccosh(x, /):
-    """Inverse hyperbolic cosine of `x`, elementwise."""
-    return hyperbolic.acosh_p.bind(inexact("arccosh", x))
-
-
-def arctanh(x, /):
-    """Inverse hyperbolic tangent of `x`, elementwise."""
-    return hyperbolic.atanh_p.bind(inexact("arctanh", x))
-
-
-def sqrt(x, /):
-    """Square root of `x`; NaN below zero, elementwise."""
-    return powers.sqrt_p.bind(inexact("sqrt", x))
-
-
-def cbrt(x, /):
-    """Real cube root of `x`, elementwise."""
-    return powers.cbrt_p.bind(inexact("cbrt", x))
-
-
+exp = unary("exp", transcendental.exp_p, "e to the `x`, elementwise.")
+exp2 = unary("exp2", transcendental.exp2_p, "2 to the `x`, elementwise.")
+expm1 = unary(
+    "expm1", transcendental.expm1_p, "e to the `x` minus 1, exact near 0, elementwise."
+)
+log = unary("log", transcendental.log_p, "Natural logarithm of `x`, elementwise.")
+log1p = unary("log1p", transcendental.log1p_p, "Logarithm of 1 + `x`, exact near 0.")
+sin = unary("sin", transcendental.sin_p, "Sine of `x` in radians, elementwise.")
+cos = unary("cos", transcendental.cos_p, "Cosine of `x` in radians, elementwise.")
+tan = unary("tan", transcendental.tan_p, "Tangent of `x` in radians, elementwise.")
+arcsin = unary("arcsin", hyperbolic.asin_p, "Angle in radians whose sine is `x`.")
+arccos = unary("arccos", hyperbolic.acos_p, "Angle in radians whose cosine is `x`.")
+arctan = unary("arctan", hyperbolic.atan_p, "Angle in radians whose tangent is `x`.")
+sinh = unary("sinh", hyperbolic.sinh_p, "Hyperbolic sine of `x`, elementwise.")
+cosh = unary("cosh", hyperbolic.cosh_p, "Hyperbolic cosine of `x`, elementwise.")
+tanh = unary("tanh", transcendental.tanh_p, "Hyperbolic tangent of `x`, elementwise.")
+arcsinh = unary("arcsinh", hyperbolic.asinh_p, "Inverse hyperbolic sine of `x`.")
+arccosh = unary("arccosh", hyperbolic.acosh_p, "Inverse hyperbolic cosine of `x`.")
+arctanh = unary("arctanh", hyperbolic.atanh_p, "Inverse hyperbolic tangent of `x`.")
+sqrt = unary("sqrt", powers.sqrt_p, "Square root of `x`; NaN below zero, elementwise.")
+cbrt = unary("cbrt", powers.cbrt_p, "Real cube root of `x`, elementwise.")
 asin, acos, atan = arcsin, arccos, arctan
 asinh, acosh, atanh = arcsinh, arccosh, arctanh
 

@@ -4,7 +4,7 @@ NumPy's rules of broadcasting and JAX's of promotion, for the functions that use
 primitives themselves take operands that agree already.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,14 @@ import numpy as np
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentTypeError, ShapeError
+from pullback.core.primitive import Primitive
 from pullback.core.promotion import promote, promote_pair
+from pullback.core.value import Array
 from pullback.ops.convert import convert
 from pullback.ops.shape import broadcast_in_dim, reshape
 
 SCALARS = (bool, int, float, complex)
+OPERANDS = (Array, *SCALARS, np.ndarray, np.generic)
 SAFE = 240.0  # within the range of every floating type of 8 bits and more
 
 
@@ -212,6 +215,41 @@ def inexact(name: str, x: Any) -> Any:
         x = as_operand(name, x)
     aval = aval_of(x)
     return to_dtype(x, dtypes.to_inexact(aval.dtype), aval.weak_type)
+
+
+def unary(name: str, prim: Primitive, doc: str) -> Callable[[Any], Any]:
+    """The user function `name` of one primitive on floating or complex numbers."""
+
+    def function(x, /):
+        return prim.bind(inexact(name, x))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def operator_method(function: Callable) -> Callable:
+    """The method `x.__op__(y)` of a function of `x` and `y`."""
+
+    def operator(self, other, /):
+        if isinstance(other, OPERANDS) or hasattr(other, "__jax_array__"):
+            return function(self, other)
+        return NotImplemented
+
+    operator.__doc__ = function.__doc__
+    return operator
+
+
+def reflected_method(function: Callable) -> Callable:
+    """The method `y.__rop__(x)` of a function of `x` and `y`."""
+
+    def operator(self, other, /):
+        if isinstance(other, OPERANDS) or hasattr(other, "__jax_array__"):
+            return function(other, self)
+        return NotImplemented
+
+    operator.__doc__ = function.__doc__
+    return operator
 
 
 def inexact_operands(name: str, *xs: Any) -> list[Any]:

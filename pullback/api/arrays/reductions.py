@@ -36,7 +36,11 @@ from pullback.ops.reduce import (
     reduce_prod,
     widened,
 )
-from pullback.ops.shape import reduce_sum, reshape
+from pullback.ops.shape import reduce_sum, reduce_sum_p, reshape
+
+_SUMMED_AS_THEY_ARE = frozenset(
+    (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
+)
 
 # ---- sums and products ----
 
@@ -109,6 +113,14 @@ def sum(
 
     Source: StableHLO `reduce`.
     """
+    if (
+        axis is None
+        and not (keepdims or dtype or initial is not None or out is not None)
+        and where is None
+    ):
+        aval = getattr(a, "aval", None)
+        if aval is not None and aval.dtype in _SUMMED_AS_THEY_ARE and aval.ndim:
+            return reduce_sum_p.bind(a, axes=tuple(range(aval.ndim)))
     no_out("sum", out)
     return _accumulate(
         *("sum", reduce_sum, add, 0),
