@@ -53,8 +53,7 @@ def vmap(
     if in_axes is not None and not isinstance(in_axes, int | tuple | dict):
         raise ArgumentTypeError(
             f"vmap in_axes is {in_axes!r}",
-            rule="vmap in_axes must be an int, None, or a tuple of entries "
-            "corresponding to the positional arguments passed to the function",
+            rule="it is an int, None, or a tuple with one entry an argument",
         )
 
     @functools.wraps(fun)
@@ -63,8 +62,7 @@ def vmap(
             raise ArgumentError(
                 f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries, "
                 f"{len(args)} positional arguments are given",
-                rule="vmap in_axes must be an int, None, or a tuple of entries "
-                "corresponding to the positional arguments passed to the function",
+                rule="it is an int, None, or a tuple with one entry an argument",
             )
         leaves, in_tree = tree.flatten((args, kwargs))
         ds = tree.flatten_axes("vmap in_axes", in_tree, (in_axes, 0))
@@ -97,9 +95,8 @@ def _checked_axis(x: Any, d: Any, i: int) -> int | None:
         )
     if not -aval.ndim <= d < aval.ndim:
         raise ShapeError(
-            f"vmap was requested to map its argument along axis {d}, which implies "
-            f"that its rank should be at least {d + 1 if d >= 0 else -d}, but is only "
-            f"{aval.ndim} (its shape is {aval.shape})",
+            f"vmap over axis {d} of an argument {aval.short()}",
+            rule=f"the argument has an axis of that number: [{-aval.ndim}, {aval.ndim})",
             fix="pass in_axes with None for arguments that are not mapped",
         )
     return d % aval.ndim
@@ -117,11 +114,11 @@ def _mapped_size(fun, leaves, ds, in_tree, axis_size: int | None) -> int:
         return sizes.pop()
     if not sizes:
         raise ArgumentError(
-            f"vmap of {name_of(fun)} must have at least one non-None value in in_axes",
+            f"vmap of {name_of(fun)} maps no argument: all entries of in_axes are None",
             fix="map an argument, or give axis_size",
         )
     raise ShapeError(
-        "vmap got inconsistent sizes for array axes to be mapped:\n"
+        "vmap over axes of different sizes:\n"
         + _sizes_by_argument(leaves, ds, in_tree, axis_size),
         rule="all mapped axes have one size",
         fix="map other axes with in_axes, or pass None for what is not mapped",
@@ -147,7 +144,7 @@ def _place(x: Any, d: int | None, size: int, want: Any) -> Any:
         if d is None:
             return x
         raise ArgumentError(
-            "vmap has mapped output but out_axes is None",
+            "vmap: out_axes is None for a result that depends on mapped values",
             rule="out_axes is None only for results that are the same for all",
             fix="give out_axes=0, or index the result",
         )

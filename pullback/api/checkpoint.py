@@ -59,7 +59,7 @@ def checkpoint(
         dynamic, statics = static.split(args, kwargs)
         leaves, in_tree = tree.flatten(dynamic)
         avals = [check_array_leaf(x, f"checkpoint of {name}") for x in leaves]
-        out_tree = None
+        out_tree: Any = None
 
         def flat(*xs):
             nonlocal out_tree

@@ -124,7 +124,7 @@ class custom_jvp:
         check_callable(fun, "custom_jvp")
         functools.update_wrapper(self, fun)
         self.fun, self.nondiff_argnums = fun, tuple(nondiff_argnums)
-        self.jvp: Callable | None = None
+        self.jvp: Any = None
         self.symbolic_zeros = False
 
     def defjvp(self, jvp: Callable, symbolic_zeros: bool = False) -> Callable:
@@ -196,7 +196,8 @@ class CustomResults:
     __slots__ = ("name", "out_tree")
 
     def __init__(self, name: str):
-        self.name, self.out_tree = name, None
+        self.name = name
+        self.out_tree: Any = None
 
     def flat(self, out: Any) -> list[Any]:
         """The leaves of a result."""

@@ -63,8 +63,8 @@ class custom_vjp:
         check_callable(fun, "custom_vjp")
         functools.update_wrapper(self, fun)
         self.fun, self.nondiff_argnums = fun, tuple(nondiff_argnums)
-        self.fwd: Callable | None = None
-        self.bwd: Callable | None = None
+        self.fwd: Any = None
+        self.bwd: Any = None
         self.symbolic_zeros = False
 
     def defvjp(
@@ -241,7 +241,7 @@ def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list[A
     """
     check_callable(fun, "closure_convert")
     leaves, in_tree = tree.flatten(example_args)
-    out_tree = None
+    out_tree: Any = None
 
     def flat(*xs):
         nonlocal out_tree

@@ -135,9 +135,8 @@ def _differentiable(x: Any, holomorphic: bool, allow_int: bool) -> bool:
     if allow_int:
         return False
     raise DifferentiationError(
-        f"grad requires real- or complex-valued inputs (input dtype that is a "
-        f"sub-dtype of np.inexact), but got {dtypes.name(dtype)}",
-        rule="a function of integers has no slope",
+        f"grad with respect to an argument of dtype {dtypes.name(dtype)}",
+        rule="only floating and complex numbers have derivatives",
         fix="convert the argument to a float, or pass allow_int=True",
     )
 
@@ -148,21 +147,21 @@ def _scalar(fun: Callable, out: Any, holomorphic: bool) -> Any:
     if not is_array_like(out):
         raise DifferentiationError(
             f"grad of {name}, which returned {tree.structure(out)}",
-            rule="Gradient only defined for scalar-output functions",
+            rule="a gradient exists only of a function with one scalar result",
             fix="return one scalar; pass other results on with has_aux=True",
         )
     aval = aval_of(out)
     if aval.shape:
         raise DifferentiationError(
             f"grad of {name}, which returned {aval.short()}",
-            rule="Gradient only defined for scalar-output functions",
+            rule="a gradient exists only of a function with one scalar result",
             fix="reduce the result with sum() or mean(), or use jacrev or jacfwd",
         )
     if aval.dtype not in (dtypes.COMPLEX if holomorphic else dtypes.FLOATING):
         kind = "complex" if holomorphic else "real"
         raise DifferentiationError(
-            f"grad requires {kind}-valued outputs (output dtype that is a sub-dtype of "
-            f"np.floating), but {name} returned {dtypes.name(aval.dtype)}",
+            f"grad of {name}, which returned {aval.short()}",
+            rule=f"the result to differentiate is {kind}",
             fix="return a real number; for holomorphic functions pass holomorphic=True",
         )
     return out

@@ -33,9 +33,7 @@ class ArrayImpl(Array):
     __slots__ = ("__weakref__", "aval", "buf", "np_value")
     __hash__ = None
 
-    def __init__(
-        self, aval: ShapedArray, buf: Any = None, np_value: np.ndarray | None = None
-    ):
+    def __init__(self, aval: ShapedArray, buf: Any = None, np_value: Any = None):
         self.aval, self.buf, self.np_value = aval, buf, np_value
 
     def buffer(self) -> Any:
@@ -228,8 +226,8 @@ def _restore_key(aval: ShapedArray, value: np.ndarray) -> ArrayImpl:
 def deleted(x: ArrayImpl) -> RuntimeFailure:
     """The error for using an array whose memory was freed."""
     return RuntimeFailure(
-        f"Array has been deleted: {x.aval.short()} was freed by delete() or donated to "
-        "a compiled function"
+        f"using a deleted array, {x.aval.short()}: it was freed by delete() or donated "
+        "to a compiled function"
     )
 
 

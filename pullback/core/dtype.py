@@ -81,7 +81,8 @@ class KeyType(ExtendedDType):
 
 
 _key_types: dict[tuple, KeyType] = {}
-DType = np.dtype | ExtendedDType
+# A NumPy dtype or an ExtendedDType, which NumPy's type stubs have no place for.
+DType = Any
 
 bool_ = np.dtype(bool)
 int2, int4 = np.dtype(ml_dtypes.int2), np.dtype(ml_dtypes.int4)

@@ -94,8 +94,8 @@ def axis_size(name: Any) -> int:
             return size
     names = [n for n, _ in state.axes]
     raise UnboundAxisError(
-        f"unbound axis name: {name}",
-        rule=f"a collective names an axis in scope; in scope are {names}",
+        f"no axis named {name!r} is in scope",
+        rule=f"a collective names an axis of an enclosing vmap; those are {names}",
         fix="call the function under vmap with axis_name",
     )
 
@@ -351,7 +351,7 @@ def stage(
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """Run `jaxpr` under the interpreter in charge, each equation with its origin."""
-    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    env: dict[Atom, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     outer = state.origin
     process = state.trace.process

@@ -35,7 +35,7 @@ def as_operand(name: str, x: Any) -> Any:
         return x.__jax_array__()
     raise ArgumentTypeError(
         f"{name} of a value of type {type(x).__name__}",
-        rule=f"{name} requires ndarray or scalar arguments",
+        rule=f"{name} takes arrays and numbers",
         fix="convert it with pullback.numpy.asarray",
     )
 
@@ -120,7 +120,7 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
 def _incompatible(name: str, shapes: Sequence[tuple[int, ...]]) -> ShapeError:
     shown = ", ".join(str(tuple(s)) for s in shapes)
     return ShapeError(
-        f"{name} got incompatible shapes for broadcasting: {shown}",
+        f"{name} of operands with shapes {shown}, which do not broadcast",
         rule="counted from the last axis, sizes are equal or one of them is 1",
         fix="insert axes with reshape or x[:, None], or transpose one operand",
     )

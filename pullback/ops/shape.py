@@ -245,8 +245,8 @@ broadcast_in_dim_p = Primitive(
 def _reshape_abstract(x, *, new_sizes):
     if x.size != prod(new_sizes) or any(n < 0 for n in new_sizes):
         raise ShapeError(
-            f"cannot reshape array of shape {x.shape} (size {x.size}) into shape "
-            f"{tuple(new_sizes)} (size {prod(new_sizes)})",
+            f"reshape of {x.short()}, {x.size} elements, to {tuple(new_sizes)}, "
+            f"{prod(new_sizes)} elements",
             rule="the number of elements stays the same",
             fix="use -1 for one axis to have its size computed",
         )
@@ -308,7 +308,7 @@ def _squeeze_abstract(x, *, dimensions):
     if any(x.shape[i] != 1 for i in dimensions):
         raise ShapeError(
             f"squeeze of {x.short()} over axes {dimensions}",
-            rule="cannot select an axis to squeeze out which has size not equal to one",
+            rule="only axes of size 1 can be dropped",
         )
     shape = tuple(n for i, n in enumerate(x.shape) if i not in dimensions)
     return ShapedArray(shape, x.dtype, x.weak_type)

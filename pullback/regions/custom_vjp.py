@@ -49,8 +49,7 @@ def custom_vjp_call(
 
 def _no_forward_mode(name: str) -> DifferentiationError:
     return DifferentiationError(
-        f"can't apply forward-mode differentiation (jvp) to {name}, a custom_vjp "
-        "function",
+        f"jvp, forward-mode differentiation, of {name}, a custom_vjp function",
         rule="it has a rule for reverse mode only",
         fix="use custom_jvp, which serves both modes, or grad and vjp",
     )

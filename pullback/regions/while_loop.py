@@ -170,9 +170,8 @@ def _transpose(cts, operands, *, body_jaxpr, **params):
     carry = ", ".join(a.short() for a in body_jaxpr.out_avals)
     raise LoopReversalError(
         f"reverse-mode derivative of a while_loop with carry ({carry})",
-        rule="Reverse-mode differentiation does not work for lax.while_loop, or for "
-        "lax.fori_loop with bounds that are not static: the number of iterations to "
-        "remember is not known",
+        rule="going backwards needs the values of every iteration, and how many there "
+        "will be is not known when the program is compiled",
         fix="use lax.scan, or lax.fori_loop with Python numbers as bounds and "
         "lax.cond in the body; or take the derivative forwards with jvp or jacfwd",
     )

@@ -7,14 +7,14 @@ A module and its values belong to one thread at a time; its bytecode to anyone.
 from jaxlib.mlir.dialects import builtin, func, stablehlo  # noqa: F401
 
 from pullback.xla.builder import ModuleBuilder
-from pullback.xla.calls import Calls
 from pullback.xla.contractions import Contractions
 from pullback.xla.elementwise import Elementwise
+from pullback.xla.lapack import Lapack
 from pullback.xla.regions import Regions
 from pullback.xla.shapes import Shapes
 
 
-class Emitter(Elementwise, Shapes, Contractions, Regions, Calls):
+class Emitter(Elementwise, Shapes, Contractions, Regions, Lapack):
     """What a lowering rule may call: one method a StableHLO operation.
 
     `avals_in` holds the avals of the operands of the equation being lowered, `loc`

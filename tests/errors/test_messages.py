@@ -32,7 +32,7 @@ CASES = {
     ),
     "add": (
         lambda: pnp.asarray(A23) + np.ones(2, np.float32),
-        """add got incompatible shapes for broadcasting: (2, 3), (2,)  (at HERE)
+        """add of operands with shapes (2, 3), (2,), which do not broadcast  (at HERE)
   rule: counted from the last axis, sizes are equal or one of them is 1
   fix: insert axes with reshape or x[:, None], or transpose one operand""",
     ),
@@ -85,7 +85,7 @@ list of length 3  (at HERE)""",
     ),
     "vmap": (
         lambda: pullback.vmap(lambda d, y: y)({"a": A23}, np.ones(4, np.float32)),
-        """vmap got inconsistent sizes for array axes to be mapped:
+        """vmap over axes of different sizes:
     * axis 0 of args[0]['a'], of type float32[2,3], has 2
     * axis 0 of args[1], of type float32[4], has 4  (at HERE)
   rule: all mapped axes have one size
@@ -94,7 +94,7 @@ list of length 3  (at HERE)""",
     "grad of a vector": (
         lambda: pullback.grad(lambda x: x * 2)(A23),
         """grad of <lambda>, which returned f32[2,3]  (at HERE)
-  rule: Gradient only defined for scalar-output functions
+  rule: a gradient exists only of a function with one scalar result
   fix: reduce the result with sum() or mean(), or use jacrev or jacfwd""",
     ),
     "no derivative": (

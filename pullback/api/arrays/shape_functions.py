@@ -84,7 +84,7 @@ def _full_shape(x, shape) -> tuple[int, ...]:
     known = prod(n for n in sizes if n != -1)
     if sizes.count(-1) > 1 or not known or x.size % known:
         raise ShapeError(
-            f"cannot reshape array of shape {x.shape} (size {x.size}) into {sizes}",
+            f"reshape of an array of shape {x.shape}, {x.size} elements, to {sizes}",
             rule="one size may be -1, and the product of the others divides the size",
         )
     return tuple(x.size // known if n == -1 else n for n in sizes)
