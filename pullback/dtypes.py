@@ -9,7 +9,7 @@ from pullback.core.dtype import (
     scalar_type_of,
 )
 from pullback.core.dtype_info import finfo, iinfo, issubdtype, itemsize_bits
-from pullback.core.promotion import TypePromotionError, promote_types, result_type
+from pullback.ops.promotion import TypePromotionError, promote_types, result_type
 
 __all__ = [
     "TypePromotionError",

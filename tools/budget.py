@@ -141,7 +141,8 @@ def sources(*folders: str, root: Path = ROOT) -> list[Source]:
 def medians(files: list[Source]) -> Iterator[Row]:
     """The typical file and the typical function."""
     sizes = [function.size for source in files for function in source.functions]
-    yield Row("lines a file, median", median(s.lines for s in files), FILE_MEDIAN)
+    code = [len(s.code_lines) for s in files]
+    yield Row("code lines a file, median", median(code), FILE_MEDIAN)
     yield Row("lines a function, median", median(sizes), FUNCTION_MEDIAN)
 
 

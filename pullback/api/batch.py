@@ -96,7 +96,7 @@ def _checked_axis(x: Any, d: Any, i: int) -> int | None:
     if not -aval.ndim <= d < aval.ndim:
         raise ShapeError(
             f"vmap over axis {d} of an argument {aval.short()}",
-            rule=f"the argument has an axis of that number: [{-aval.ndim}, {aval.ndim})",
+            rule=f"an axis of this argument lies in [{-aval.ndim}, {aval.ndim})",
             fix="pass in_axes with None for arguments that are not mapped",
         )
     return d % aval.ndim

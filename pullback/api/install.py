@@ -1,18 +1,31 @@
 """Operators and methods of arrays, put on the value class of the core.
 
-Every family of `api/arrays` names its methods in a table `METHODS`; operators answer
+Every family of `api/arrays` has its methods in a table `METHODS`. Operators answer
 NotImplemented to operands that are not arrays or numbers, so that the other operand's
 class may take over.
 """
 
-import importlib
-import pkgutil
-
-from pullback.api import arrays
-from pullback.api.arrays import comparisons, contractions, ufuncs
+from pullback.api.arrays import (
+    at,
+    comparisons,
+    contractions,
+    creation,
+    indexing,
+    parts,
+    reductions,
+    shape_functions,
+    sorting,
+    spread,
+    taking,
+    ufuncs,
+)
 from pullback.core.value import Array
 from pullback.ops.promote import operator_method, reflected_method
 
+FAMILIES = (
+    *(at, comparisons, contractions, creation, indexing, parts),
+    *(reductions, shape_functions, sorting, spread, taking, ufuncs),
+)
 ARITHMETIC = {
     "add": ufuncs.add,
     "sub": ufuncs.subtract,
@@ -49,9 +62,8 @@ def install_operators(cls: type) -> None:
 
 def install_methods(cls: type) -> None:
     """Put the methods of every family on `cls`."""
-    for module in pkgutil.iter_modules(arrays.__path__):
-        family = importlib.import_module(f"{arrays.__name__}.{module.name}")
-        for name, method in getattr(family, "METHODS", {}).items():
+    for family in FAMILIES:
+        for name, method in family.METHODS.items():
             setattr(cls, name, method)
 
 

@@ -10,53 +10,15 @@ from pullback.api.arguments import (
     check_callable,
     name_of,
 )
+from pullback.compile.shape_struct import (
+    ShapeDtypeStruct as ShapeDtypeStruct,
+    struct_of,
+)
 from pullback.compile.static import StaticArguments, argument_names
-from pullback.core import dtype as dtypes, tree
+from pullback.core import tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo
 from pullback.core.trace import stage
-
-
-class ShapeDtypeStruct:
-    """The shape and dtype of an array that is not there.
-
-    `shape`: sizes; `dtype`: element type; `weak_type`: as of arrays.
-    """
-
-    __slots__ = ("dtype", "shape", "weak_type")
-
-    def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False):
-        self.shape = tuple(shape)
-        self.dtype = dtypes.named(dtype)
-        self.weak_type = weak_type
-
-    ndim = property(lambda self: len(self.shape))
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return ShapedArray(self.shape, self.dtype).size
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShapeDtypeStruct):
-            return NotImplemented
-        return self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple:
-        return self.shape, self.dtype, self.weak_type
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        name = dtypes.name(self.dtype)
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{weak})"
 
 
 def _staged(fun: Callable, static: StaticArguments, args: tuple, kwargs: dict):
@@ -110,7 +72,7 @@ def make_jaxpr(
         closed, out_tree = _staged(fun, static, args, kwargs)
         if not return_shape:
             return closed
-        return closed, tree.unflatten(out_tree, map(_struct, closed.out_avals))
+        return closed, tree.unflatten(out_tree, map(struct_of, closed.out_avals))
 
     return make_jaxpr_f
 
@@ -129,11 +91,7 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
     """
     check_callable(fun, "eval_shape")
     closed, out_tree = _staged(fun, StaticArguments(fun, None, None), args, kwargs)
-    return tree.unflatten(out_tree, map(_struct, closed.out_avals))
-
-
-def _struct(aval: ShapedArray) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+    return tree.unflatten(out_tree, map(struct_of, closed.out_avals))
 
 
 def typeof(x: Any) -> ShapedArray:

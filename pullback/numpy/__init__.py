@@ -127,10 +127,6 @@ from pullback.core.dtype_info import (
     iinfo as iinfo,
     issubdtype as issubdtype,
 )
-from pullback.core.promotion import (
-    promote_types as promote_types,
-    result_type as result_type,
-)
 
 # ---- contractions and linear algebra ----
 from pullback.numpy import linalg as linalg
@@ -409,4 +405,8 @@ from pullback.numpy.uniqueness import (
     unique_counts as unique_counts,
     unique_inverse as unique_inverse,
     unique_values as unique_values,
+)
+from pullback.ops.promotion import (
+    promote_types as promote_types,
+    result_type as result_type,
 )

@@ -1,1 +1,1 @@
-"""Primitives without inner jaxprs, one file a family, every rule of a primitive side by side."""
+"""Primitives without inner jaxprs, one file a family, all rules side by side."""

@@ -1,5 +1,6 @@
 """Contraction family: sums of products over shared axes."""
 
+from collections.abc import Callable
 from enum import Enum
 from math import prod
 from typing import Any
@@ -11,9 +12,9 @@ from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.derivative import Multilinear
 from pullback.core.errors import ArgumentError, ShapeError
 from pullback.core.primitive import Primitive
-from pullback.core.promotion import promote_types
 from pullback.ops.convert import convert
 from pullback.ops.nary import quiet
+from pullback.ops.promotion import promote_types
 from pullback.ops.shape import transpose
 
 Axes = tuple[int, ...]
@@ -235,36 +236,28 @@ def _lower(b, out, x, y, *, dimension_numbers, precision, preferred_element_type
     return b.dot_general(out, x, y, contracting, batch, names)
 
 
-def _transpose_x(ct, x, y, *, dimension_numbers, precision, preferred_element_type):
-    (xc, yc), (xb, yb) = dimension_numbers
-    ax, ay = aval_of(x), aval_of(y)
-    x_free, y_free = free_axes(ax.ndim, xc, xb), free_axes(ay.ndim, yc, yb)
-    first = len(xb) + len(x_free)
-    ct_y_free = tuple(range(first, first + len(y_free)))
-    numbers = ((ct_y_free, y_free), (tuple(range(len(xb))), yb))
-    product = bind_dot(ct, y, numbers, precision, preferred_element_type)
-    # its axes: batch, free of x, contracted in the order that y has them
-    contracted = [xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)]
-    now = (*xb, *x_free, *contracted)
-    order = sorted(range(len(now)), key=now.__getitem__)
-    return convert(transpose(product, order), ax.dtype, ax.weak_type)
+def _transpose_rule(i: int) -> Callable:
+    """The rule of operand `i`: the cotangent contracted with the other operand."""
 
+    def rule(ct, *operands, dimension_numbers, precision, preferred_element_type):
+        contracting, batch = dimension_numbers
+        aval, other = aval_of(operands[i]), operands[1 - i]
+        free = free_axes(aval.ndim, contracting[i], batch[i])
+        summed = free_axes(aval_of(other).ndim, contracting[1 - i], batch[1 - i])
+        n = len(batch[i])
+        start = n if i else n + len(free)
+        ct_summed = tuple(range(start, start + len(summed)))
+        numbers = ((ct_summed, summed), (tuple(range(n)), batch[1 - i]))
+        if i and precision:
+            precision = precision[::-1]
+        product = bind_dot(ct, other, numbers, precision, preferred_element_type)
+        # its axes: batch, free, contracted in the order that the other operand has them
+        pairs = sorted(zip(contracting[1 - i], contracting[i], strict=True))
+        now = (*batch[i], *free, *(axis for _, axis in pairs))
+        order = sorted(range(len(now)), key=now.__getitem__)
+        return convert(transpose(product, order), aval.dtype, aval.weak_type)
 
-def _transpose_y(ct, x, y, *, dimension_numbers, precision, preferred_element_type):
-    (xc, yc), (xb, yb) = dimension_numbers
-    x_free = len(free_axes(aval_of(x).ndim, xc, xb))
-    y_free = aval_of(y).ndim - len(yc) - len(yb)
-    n = len(xb)
-    swap = (*range(n), *range(n + x_free, n + x_free + y_free), *range(n, n + x_free))
-    swapped = precision and precision[::-1]
-    return _transpose_x(
-        transpose(ct, swap),
-        y,
-        x,
-        dimension_numbers=((yc, xc), (yb, xb)),
-        precision=swapped,
-        preferred_element_type=preferred_element_type,
-    )
+    return rule
 
 
 def _past(d: int, axes: Axes) -> Axes:
@@ -295,6 +288,6 @@ dot_general_p = Primitive(
     abstract=_abstract,
     reference=quiet(_reference),
     lower=_lower,
-    derivative=Multilinear((_transpose_x, _transpose_y)),
+    derivative=Multilinear((_transpose_rule(0), _transpose_rule(1))),
     batch=_batch,
 )

@@ -236,7 +236,7 @@ div_p = nary(
     reference=_div_reference,
     emit=lambda b, x, y: b.divide(x, y),
     derivative=Smooth(
-        tangent=(None, lambda t, out, x, y: neg(div(mul(out, t), y))),
+        tangent=(None, lambda t, out, x, y: div(neg(mul(out, t)), y)),
         transpose={0: lambda ct, x, y: unbroadcast(div(ct, y), x)},
     ),
 )

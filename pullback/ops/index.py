@@ -14,6 +14,7 @@ from pullback.core.derivative import Linear, Smooth
 from pullback.core.primitive import Primitive
 from pullback.ops.dimensions import (
     FILL_OR_DROP,
+    PROMISE_IN_BOUNDS,
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
@@ -29,6 +30,7 @@ from pullback.ops.dimensions import (
     with_batching,
     with_offset,
 )
+from pullback.ops.inverse import Inverse, turned_numbers
 from pullback.ops.logic import eq, select_n
 from pullback.ops.scatter_rules import (
     inside_of,
@@ -54,6 +56,7 @@ def gather(
     indices_are_sorted: bool = False,
     mode: Mode = None,
     fill_value: Any = None,
+    inverse: Inverse | None = None,
 ):
     """Windows of `operand` at positions that are computed.
 
@@ -65,6 +68,8 @@ def gather(
       unique_indices, indices_are_sorted: promises that make it quicker.
       mode: what windows outside give, see `GatherScatterMode`.
       fill_value: what they give in the mode `"fill"` (None: NaN, the least integer).
+      inverse: where each position is read, if static and distinct: the transpose is
+        then a gather. Windows span whole axes.
 
     Raises:
       ShapeError: shapes and numbers do not fit.
@@ -74,6 +79,7 @@ def gather(
     mode = GatherScatterMode.from_any(mode)
     if fill_value is None and mode is FILL_OR_DROP:
         fill_value = default_fill(aval_of(operand).dtype)
+    known = {} if inverse is None else {"inverse": inverse}
     return gather_p.bind(
         operand,
         start_indices,
@@ -83,6 +89,7 @@ def gather(
         indices_are_sorted=bool(indices_are_sorted),
         mode=mode,
         fill_value=fill_value if mode is FILL_OR_DROP else None,
+        **known,
     )
 
 
@@ -188,6 +195,7 @@ def _gather_lower(
     indices_are_sorted,
     mode,
     fill_value,
+    inverse=None,
 ):
     g = dimension_numbers
     x_aval, aval = b.avals_in
@@ -220,7 +228,36 @@ def _gather_tangent(t, out, x, indices, **params):
     return gather_p.bind(t, indices, **_zero_filled(params))
 
 
-def _gather_transpose(ct, x, indices, *, dimension_numbers, mode, **params):
+def gather_back(
+    y,
+    shape: tuple[int, ...],
+    g: GatherDimensionNumbers,
+    inverse: Inverse,
+    fill: Any = 0,
+):
+    """An array of `shape` that holds `y` where a gather read it, and else `fill`."""
+    aval = aval_of(y)
+    back = turned_numbers(len(shape), aval.ndim, g)
+    read = back.collapsed_slice_dims
+    sizes = [1 if d in read else n for d, n in enumerate(aval.shape)]
+    joint = [aval.shape[d] for d in read]
+    return gather(
+        y,
+        inverse.vectors(joint),
+        back,
+        sizes,
+        unique_indices=inverse.is_full(),
+        mode=PROMISE_IN_BOUNDS if inverse.is_full() else FILL_OR_DROP,
+        fill_value=fill,
+        inverse=inverse.turned(joint),
+    )
+
+
+def _gather_transpose(
+    ct, x, indices, *, dimension_numbers, mode, inverse=None, **params
+):
+    if inverse is not None:
+        return gather_back(ct, aval_of(x).shape, dimension_numbers, inverse)
     return scatter_add_p.bind(
         zeros(aval_of(x).strong()),
         indices,
@@ -235,6 +272,8 @@ def _gather_transpose(ct, x, indices, *, dimension_numbers, mode, **params):
 def _gather_batch(n, xs, ds, *, dimension_numbers, slice_sizes, **params):
     (x, indices), (x_d, i_d) = xs, ds
     g = dimension_numbers
+    if i_d is not None:
+        params.pop("inverse", None)
     if i_d is None:
         x, sizes = batched_front(x, x_d, n), (n, *slice_sizes)
         g = moved_numbers(g, x=True, out=True)

@@ -1,5 +1,7 @@
 """The looked-up part of a pick: index vectors, and the numbers of its gather."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from pullback.core.aval import aval_of
@@ -9,8 +11,10 @@ from pullback.ops.dimensions import (
     FILL_OR_DROP,
     PROMISE_IN_BOUNDS,
     GatherDimensionNumbers,
+    GatherScatterMode,
 )
 from pullback.ops.elementwise import add
+from pullback.ops.inverse import Inverse, inverse_of
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import lt, min as minimum, select_n
 from pullback.ops.pick import Label, Lookup, Pick
@@ -71,8 +75,21 @@ def _group_position(pick: Pick, window: list[Label]) -> int:
     return first if before == window[:first] else 0
 
 
-def index_vectors(pick: Pick, hints: tuple[bool, bool]):
-    """The index vectors of the group, the mode they need, and what is known of them."""
+class Vectors(NamedTuple):
+    """The index vectors of a group, the mode that they need, and what is known of them.
+
+    `inverse`: where each position is read, for static and distinct ones.
+    """
+
+    array: Any
+    mode: GatherScatterMode
+    is_sorted: bool
+    unique: bool
+    inverse: Inverse | None = None
+
+
+def index_vectors(pick: Pick, hints: tuple[bool, bool]) -> Vectors:
+    """The index vectors of the group; `hints`: what the caller promises of them."""
     looked: list[Lookup] = [pick.axes[a] for a in pick.lookups()]
     mode = CLIP if pick.clips else FILL_OR_DROP
     if not any(hasattr(t.array, "aval") for t in looked):
@@ -80,12 +97,12 @@ def index_vectors(pick: Pick, hints: tuple[bool, bool]):
         sizes = [t.size for t in looked]
         vectors = _static_vectors(arrays, max(sizes))
         if not all(t.inside for t in looked):
-            return vectors, mode, hints
-        return vectors, PROMISE_IN_BOUNDS, _facts(arrays, sizes)
+            return Vectors(vectors, mode, *hints)
+        return Vectors(vectors, PROMISE_IN_BOUNDS, *_facts(arrays, sizes))
     columns = [_column(t, pick) for t in looked]
     if any(c.dtype == INT64 for c in columns):
         columns = [convert(c, INT64) for c in columns]
-    return concatenate(columns, len(pick.group)), mode, hints
+    return Vectors(concatenate(columns, len(pick.group)), mode, *hints)
 
 
 def _static_vectors(arrays, largest: int) -> np.ndarray:
@@ -110,11 +127,14 @@ def _column(t: Lookup, pick: Pick):
     return broadcast_in_dim(value, shape, kept)
 
 
-def _facts(arrays, sizes) -> tuple[bool, bool]:
-    """Whether static index vectors are sorted, and whether they are distinct."""
+def _facts(arrays, sizes) -> tuple[bool, bool, Inverse | None]:
+    """Whether static positions are sorted, whether they are distinct, their inverse."""
     flat = np.zeros((), np.int64)
     for array, n in zip(arrays, sizes, strict=True):
         flat = flat * n + array
     flat = np.ravel(flat)
     is_sorted = bool(np.all(flat[1:] >= flat[:-1]))
-    return is_sorted, np.unique(flat).size == flat.size
+    inverse = inverse_of(flat, sizes)
+    if inverse is not None:
+        return is_sorted, True, inverse
+    return is_sorted, np.unique(flat).size == flat.size, None

@@ -6,6 +6,7 @@ from pullback.core.aval import ShapedArray, aval_of
 from pullback.ops.convert import convert
 from pullback.ops.dynamic import window
 from pullback.ops.index import gather
+from pullback.ops.inverse import is_dense
 from pullback.ops.joining import concatenate
 from pullback.ops.pick import Dyn, Label, Lookup, Pick, Point, pieces
 from pullback.ops.pick_group import INT32, INT64, gather_plan, index_vectors, position
@@ -35,17 +36,18 @@ def read(x, pick: Pick, *, fill_value: Any = None, hints=(False, False)):
         return concatenate([read(x, part.pick) for part in parts], parts[0].axis)
     x, labels = loosened(taken(x, pick), pick)
     if pick.lookups():
-        vectors, mode, hints = index_vectors(pick, hints)
+        at = index_vectors(pick, hints)
         sizes, numbers, labels = gather_plan(aval_of(x).shape, labels, pick)
         x = gather(
             x,
-            vectors,
+            at.array,
             numbers,
             sizes,
-            indices_are_sorted=hints[0],
-            unique_indices=hints[1],
-            mode=mode,
+            indices_are_sorted=at.is_sorted,
+            unique_indices=at.unique,
+            mode=at.mode,
             fill_value=fill_value,
+            inverse=at.inverse if is_dense(at.inverse) else None,
         )
     return arranged(x, labels, pick)
 

@@ -15,7 +15,8 @@ from pullback.core.primitive import Primitive
 from pullback.ops.dimensions import as_scatter
 from pullback.ops.dynamic import put_window, window
 from pullback.ops.elementwise import add, mul
-from pullback.ops.index import scatter_add_p, scatter_p
+from pullback.ops.index import gather_back, scatter_add_p, scatter_p
+from pullback.ops.inverse import Inverse, is_dense
 from pullback.ops.logic import (
     bitwise_and,
     ge,
@@ -29,7 +30,14 @@ from pullback.ops.pick_group import gather_plan, index_vectors
 from pullback.ops.pick_read import backwards, ends, loosened, starts_of, taken
 from pullback.ops.reduce import highest, lowest, reduce_max, reduce_min, reduce_prod
 from pullback.ops.scatter import scatter_max_p, scatter_min_p, scatter_mul_p
-from pullback.ops.shape import full, reduce_sum, reshape, squeeze, transpose
+from pullback.ops.shape import (
+    broadcast_in_dim,
+    full,
+    reduce_sum,
+    reshape,
+    squeeze,
+    transpose,
+)
 from pullback.ops.slicing import index_in_dim, pad, rev, slice, slice_in_dim
 
 
@@ -68,30 +76,52 @@ def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
     if pick.sizes != pick.out_shape:
         y = reshape(y, pick.sizes)
     parts = pieces(pick)
-    if parts is not None and index_vectors(pick, hints)[2][1]:
+    if parts is not None and index_vectors(pick, hints).unique:
         for part in parts:
             some = slice_in_dim(y, part.start, part.stop, 1, part.axis)
             x = write(x, part.pick, some, update)
         return x if pick.shape == shape else reshape(x, shape)
     y, labels = _without_new(y, pick, update)
     if pick.lookups():
-        block, block_labels = loosened(taken(x, pick), pick)
-        vectors, mode, hints = index_vectors(pick, hints)
-        _, numbers, order = gather_plan(aval_of(block).shape, block_labels, pick)
-        y = update.scatter.bind(
-            block,
-            vectors,
-            _in_order(y, labels, order),
-            dimension_numbers=as_scatter(numbers),
-            indices_are_sorted=hints[0],
-            unique_indices=hints[1],
-            mode=mode,
-        )
+        y = _looked_up(x, pick, y, labels, update, hints)
         update = SET
     else:
         y = _in_order(y, labels, _canonical(pick))
     x = _put(x, pick, _tightened(y, pick), update)
     return x if pick.shape == shape else reshape(x, shape)
+
+
+def _looked_up(x, pick: Pick, y, labels, update: Update, hints):
+    """The region of `x` that the group looks up, with the values written to it."""
+    block, block_labels = loosened(taken(x, pick), pick)
+    shape = aval_of(block).shape
+    at = index_vectors(pick, hints)
+    _, numbers, order = gather_plan(shape, block_labels, pick)
+    y = _in_order(y, labels, order)
+    if at.inverse is not None and is_dense(at.inverse):
+        return _gathered(block, y, numbers, at.inverse, update)
+    return update.scatter.bind(
+        block,
+        at.array,
+        y,
+        dimension_numbers=as_scatter(numbers),
+        indices_are_sorted=at.is_sorted,
+        unique_indices=at.unique,
+        mode=at.mode,
+    )
+
+
+def _gathered(block, y, numbers, inverse: Inverse, update: Update):
+    """Each element of the block takes its own value: no two write to one place."""
+    aval = aval_of(block)
+    neutral = update.identity(aval.dtype)
+    new = gather_back(y, aval.shape, numbers, inverse, neutral)
+    if update.combine is not None:
+        return update.combine(block, new)
+    if inverse.is_full():
+        return new
+    hit = broadcast_in_dim(inverse.hit(), aval.shape, numbers.start_index_map)
+    return select_n(hit, block, new)
 
 
 def _canonical(pick: Pick) -> list[tuple]:

@@ -13,9 +13,9 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentTypeError, ShapeError
 from pullback.core.primitive import Primitive
-from pullback.core.promotion import promote, promote_pair
 from pullback.core.value import Array
 from pullback.ops.convert import convert
+from pullback.ops.promotion import promote, promote_pair
 from pullback.ops.shape import broadcast_in_dim, reshape
 
 SCALARS = (bool, int, float, complex)

@@ -1,6 +1,7 @@
-"""Shape family: axes placed, repeated, merged, permuted, dropped and summed. All linear."""
+"""Shape family, all linear: axes placed, merged, permuted, dropped and summed."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -17,7 +18,8 @@ def broadcast_in_dim(x, shape: Sequence[int], broadcast_dimensions: Sequence[int
     """Place the axes of `x` at the given axes of an array of `shape`; repeat the rest.
 
     Args:
-      x: `[*s]`; axis i has the size of axis `broadcast_dimensions[i]` of the result, or 1.
+      x: `[*s]`; axis i has the size of axis `broadcast_dimensions[i]` of the result,
+        or size 1.
       shape: sizes of the result.
       broadcast_dimensions: strictly increasing axes of the result.
 
@@ -63,9 +65,9 @@ def transpose(x, permutation: Sequence[int]):
     Source: StableHLO `transpose`.
     """
     permutation = tuple(map(int, permutation))
-    if permutation == tuple(range(len(permutation))) and hasattr(x, "aval"):
-        if len(permutation) == x.ndim:
-            return x
+    unmoved = permutation == tuple(range(len(permutation)))
+    if unmoved and hasattr(x, "aval") and len(permutation) == x.ndim:
+        return x
     return transpose_p.bind(x, permutation=permutation)
 
 
@@ -141,7 +143,7 @@ def canonical_axis(axis: int, ndim: int) -> int:
 
 
 def full(aval: ShapedArray, value) -> Any:
-    """An array of the given type with every element `value` (a Python or NumPy scalar)."""
+    """An array of the given type; every element is the scalar `value`."""
     scalar: Any = np.asarray(value, dtype=aval.dtype)
     if aval.weak_type and dtypes.of_scalar(scalar.item()) == (aval.dtype, True):
         scalar = scalar.item()
@@ -190,7 +192,7 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions):
     dims = broadcast_dimensions
     fits = (
         len(dims) == x.ndim
-        and all(a < b for a, b in zip(dims, dims[1:], strict=False))
+        and all(a < b for a, b in pairwise(dims))
         and all(0 <= i < len(shape) for i in dims)
         and all(n in (1, shape[i]) for n, i in zip(x.shape, dims, strict=True))
     )

@@ -172,7 +172,7 @@ def test_source_arrays_are_copied():
 
 
 @pytest.mark.parametrize(
-    "call, error, words",
+    ("call", "error", "words"),
     [
         (
             lambda: pullback.jit(lambda x, n: x, static_argnums=1)(1.0, [1]),

@@ -32,7 +32,7 @@ OURS = "import pullback, pullback.numpy"
 THEIRS = "import jax, jax.numpy"
 
 
-@pytest.mark.parametrize("first, second", [(OURS, THEIRS), (THEIRS, OURS)])
+@pytest.mark.parametrize(("first", "second"), [(OURS, THEIRS), (THEIRS, OURS)])
 def test_either_order(first, second):
     program = PROGRAM.format(first=first, second=second)
     done = subprocess.run(

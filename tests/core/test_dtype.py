@@ -7,8 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pullback.core import config
-from pullback.core import dtype as dt
+from pullback.core import config, dtype as dt
 from pullback.core.errors import DtypeError, UserError
 
 SHORT = {

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from pullback import dtypes
-from pullback.core import config
-from pullback.core import dtype as dt
-from pullback.core.promotion import TypePromotionError, promote, result_type
+from pullback.core import config, dtype as dt
+from pullback.ops.promotion import TypePromotionError, promote, result_type
 
 WIDE = (dt.int64, dt.uint64, dt.float64, dt.complex128)
 WEAK = (bool, int, float, complex)

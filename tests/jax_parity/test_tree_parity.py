@@ -5,8 +5,7 @@ import dataclasses
 import operator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import pullback.tree
 import pullback.tree_util as ours

@@ -16,7 +16,6 @@ from pullback.api.arrays.creation import asarray
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentTypeError, ShapeError
-from pullback.core.promotion import promote_pair
 from pullback.core.trace import Tracer
 from pullback.core.value import Array
 from pullback.ops.convert import convert
@@ -27,6 +26,7 @@ from pullback.ops.normalize import normalize
 from pullback.ops.pick_read import read
 from pullback.ops.pick_write import ADD, MAX, MIN, MUL, SET, Update, write
 from pullback.ops.promote import broadcast_to, promote_inexact, to_dtype
+from pullback.ops.promotion import promote_pair
 from pullback.ops.shape import broadcast_in_dim, full, reshape
 
 

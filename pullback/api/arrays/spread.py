@@ -9,13 +9,13 @@ from pullback.api.arrays.reductions import max, min
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentError
-from pullback.core.promotion import promote_types
 from pullback.ops.complex import conj, real
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import div, mul, sub
 from pullback.ops.logic import gt, select_n
 from pullback.ops.powers import sqrt, square
 from pullback.ops.promote import as_operand, broadcast_to
+from pullback.ops.promotion import promote_types
 from pullback.ops.reduce import widened
 from pullback.ops.shape import broadcast_in_dim, full, reduce_sum
 

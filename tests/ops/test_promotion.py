@@ -6,10 +6,10 @@ import types
 import numpy as np
 import pytest
 
-from pullback.core import config, promotion
-from pullback.core import dtype as dt
+from pullback.core import config, dtype as dt
 from pullback.core.errors import ArgumentError, DtypeError, UserError
-from pullback.core.promotion import (
+from pullback.ops import promotion
+from pullback.ops.promotion import (
     TypePromotionError,
     promote,
     promote_pair,
