@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import version
 
 import benchmarks.library  # noqa: F401  (sets the environment before the libraries)
-from benchmarks import dispatch, eager, hops, staging, startup, steady
+from benchmarks import dispatch, eager, hops, indexing, staging, startup, steady
 from benchmarks.figure import table
 
 GROUPS = {
@@ -20,6 +20,7 @@ GROUPS = {
     "calls": dispatch,
     "eager": eager,
     "steady": steady,
+    "indexing": indexing,
 }
 
 

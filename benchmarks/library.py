@@ -25,6 +25,11 @@ class Library:
         return importlib.import_module(f"{self.name}.numpy")
 
     @cached_property
+    def lax(self) -> ModuleType:
+        """Its functions below those."""
+        return importlib.import_module(f"{self.name}.lax")
+
+    @cached_property
     def nn(self) -> ModuleType:
         """Its activations."""
         return importlib.import_module(f"{self.name}.nn")

@@ -11,9 +11,9 @@ __version__ = "0.1.0"
 # name -> the module that defines it; a module of that name when the value is None
 _NAMES: dict[str, str | None] = {
     **dict.fromkeys(
-        ("grad", "jvp", "linear_transpose", "linearize", "value_and_grad", "vjp"),
-        "pullback.api.differentiate",
+        ("grad", "linear_transpose", "value_and_grad", "vjp"), "pullback.api.reverse"
     ),
+    **dict.fromkeys(("jvp", "linearize"), "pullback.api.forward"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev"), "pullback.api.jacobians"),
     **dict.fromkeys(
         ("ShapeDtypeStruct", "eval_shape", "make_jaxpr", "typeof"),
@@ -38,13 +38,16 @@ _NAMES: dict[str, str | None] = {
         ("closure_convert", "custom_gradient", "custom_vjp"),
         "pullback.api.custom_vjp",
     ),
+    **dict.fromkeys(("effects_barrier", "pure_callback"), "pullback.api.callbacks"),
     **dict.fromkeys(("checkpoint", "checkpoint_policies"), "pullback.api.checkpoint"),
     "custom_jvp": "pullback.api.custom_jvp",
     "Array": "pullback.core.value",
     "disable_jit": "pullback.core.config",
     "ds": "pullback.api.arrays.indexing",
     "enable_x64": "pullback.core.config",
+    "ensure_compile_time_eval": "pullback.compile.eager",
     "jit": "pullback.compile.jit",
+    "named_scope": "pullback.core.provenance",
     "vmap": "pullback.api.batch",
     **dict.fromkeys(
         (
@@ -53,11 +56,13 @@ _NAMES: dict[str, str | None] = {
             "debug",
             "dtypes",
             "errors",
+            "experimental",
             "lax",
             "nn",
             "numpy",
             "random",
             "scipy",
+            "stages",
             "tree",
             "tree_util",
         )

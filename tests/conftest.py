@@ -14,6 +14,10 @@ FULL = os.environ.get("PULLBACK_TEST_FULL", "0") not in ("", "0")
 # The oracle must not look for accelerators that the package under test is not using.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+# Programs must not come from an earlier run, nor stay in the user's cache; tests of the
+# cache name a folder of their own.
+os.environ["PULLBACK_CACHE_DIR"] = ""
+
 _SHARED = {
     "derandomize": True,
     "deadline": None,

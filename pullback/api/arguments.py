@@ -10,8 +10,9 @@ from pullback.compile.eager import concrete
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of, is_array_like
 from pullback.core.errors import ArgumentTypeError
-from pullback.core.trace import Tracer
+from pullback.core.trace import Tracer, state
 from pullback.ops.shape import zeros
+from pullback.transforms.jvp import JVPTracer
 
 
 def check_callable(fun: Any, what: str) -> None:
@@ -91,6 +92,9 @@ class FlatFunction:
 def split_aux(fun: Callable, out: Any) -> tuple[Any, Any]:
     """The result and the auxiliary data of a function called with `has_aux`.
 
+    Called while the function is differentiated: the auxiliary data keep their values
+    and leave their tangents behind.
+
     Raises:
       ArgumentTypeError: it did not return a pair.
     """
@@ -99,7 +103,11 @@ def split_aux(fun: Callable, out: Any) -> tuple[Any, Any]:
             f"{name_of(fun)} returned {type(out).__name__} with has_aux=True",
             rule="with has_aux a function returns a pair (result, auxiliary data)",
         )
-    return out[0], out[1]
+    return out[0], tree.map(_primal, out[1])
+
+
+def _primal(x: Any) -> Any:
+    return x.primal if type(x) is JVPTracer and x.owner is state.trace else x
 
 
 def check_array_leaf(x: Any, what: str) -> ShapedArray:

@@ -161,7 +161,7 @@ class ArrayImpl(Array):
         return self._public().tobytes(order)
 
     def __format__(self, spec: str) -> str:
-        if not self.aval.ndim:
+        if not self.aval.ndim and self.aval.carrier is None:
             return format(self._public()[()], spec)
         return format(str(self), spec)
 

@@ -4,7 +4,8 @@ Operations that are exact in NumPy run there when their operands are on the host
 small: a compiled call costs more than the work.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from pullback.core.primitive import Primitive
 from pullback.core.provenance import here
-from pullback.core.trace import Trace, Tracer, install_base, unexpected
+from pullback.core.trace import Trace, Tracer, in_charge, install_base, unexpected
 from pullback.ops.dynamic import dynamic_slice_p, dynamic_update_slice_p
 from pullback.ops.host import is_exact
 from pullback.ops.shape import broadcast_in_dim_p
@@ -71,6 +72,10 @@ class EagerTrace(Trace):
             program = entry.program = _compile(prim, avals, entry.outs, params)
         outs = program.run(list(map(to_buffer, args, avals)))
         return outs if prim.multiple_results else outs[0]
+
+    def box(self, value, aval):
+        """An array that has not left the host; see `Trace`."""
+        return ArrayImpl(aval, None, value)
 
 
 _cache: dict[tuple, Entry] = {}
@@ -141,6 +146,24 @@ def _compile(prim, avals, outs, params) -> Program:
 
 EAGER = EagerTrace()
 install_base(EAGER)
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Compute at once within a `with` block, also while a function is being traced.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> @pullback.jit
+      ... def f(x):
+      ...     with pullback.ensure_compile_time_eval():
+      ...         n = int(pnp.sum(pnp.arange(3)))
+      ...     return x * n
+      >>> f(2.0)
+      Array(6., dtype=float32, weak_type=True)
+    """
+    with in_charge(EAGER):
+        yield
 
 
 def concrete(x: Any) -> ArrayImpl:

@@ -14,21 +14,20 @@ import numpy as np
 
 from pullback.compile.array import ArrayImpl
 from pullback.compile.eager import EAGER
-from pullback.compile.executable import (
-    Program,
-    compile_jaxpr,
-    simplified,
-    to_buffer,
+from pullback.compile.executable import Staged, to_buffer, usable_donations
+from pullback.compile.stages import Lowered, Traced, as_typed
+from pullback.compile.static import (
+    DonatedArguments,
+    StaticArguments,
+    argument_names,
 )
-from pullback.compile.lower import lower_module
-from pullback.compile.static import StaticArguments, argument_names
 from pullback.core import config, provenance, tree
 from pullback.core.aval import aval_of, is_array_like
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
 from pullback.core.trace import Tracer, context, eval_jaxpr, stage, state
 from pullback.regions.jit import jit_p
-from pullback.xla import pytree
+from pullback.xla import buffers, pytree
 from pullback.xla.traceback import capture_traceback, raw_frames
 
 MAX_ENTRIES = 4096
@@ -37,31 +36,22 @@ _PLAIN = frozenset({ArrayImpl, np.ndarray, bool, int, float, complex})
 tree.on_register(pytree.register)
 
 
-class Traced:
-    """A function traced for given types: its jaxpr and the structure of its result."""
-
-    __slots__ = ("closed", "name", "out_tree", "program")
-
-    def __init__(self, closed: ClosedJaxpr, out_tree: Any, name: str):
-        self.closed, self.out_tree, self.name = closed, out_tree, name
-        self.program: Program | None = None
-
-    def compiled(self) -> Program:
-        """The program, compiled when first asked for."""
-        program = self.program
-        if program is None:
-            program = self.program = compile_jaxpr(self.closed, self.name)
-        return program
-
-
 class JitFunction:
     """What `jit` returns: calls compile once per types of the arguments."""
 
-    def __init__(self, fun: Callable, static: StaticArguments, inline: bool = False):
+    def __init__(
+        self,
+        fun: Callable,
+        static: StaticArguments,
+        inline: bool = False,
+        donated: DonatedArguments | None = None,
+    ):
         functools.update_wrapper(self, fun)
         self._fun, self._static, self._inline = fun, static, inline
+        self._donated = donated
         self._name = getattr(fun, "__name__", type(fun).__name__)
-        self._traces: dict[tuple, Traced] = {}
+        self._traces: dict[tuple, Staged] = {}
+        self._missed: tuple | None = None
         self._flat: dict[tuple, Any] = {}
         self._trees: dict[tuple, Any] = {}
         self._none_static = static.empty
@@ -96,16 +86,15 @@ class JitFunction:
         if state.trace is not EAGER:
             outs = self._bind(traced, leaves)
         else:
-            program = traced.compiled()
-            avals = traced.closed.in_avals
-            outs = program.run(_buffers(leaves, avals))
+            run = _runner(traced)
+            outs = run(_buffers(leaves, traced.closed.in_avals))
             if self._none_static:
                 result = traced.out_tree.unflatten(outs)
-                self._remember(args, kwargs, _finisher(program, result))
+                self._remember(args, kwargs, _finisher(run, result))
                 return result
         return traced.out_tree.unflatten(outs)
 
-    def _bind(self, traced: Traced, leaves: Sequence[Any]) -> list[Any]:
+    def _bind(self, traced: Staged, leaves: Sequence[Any]) -> list[Any]:
         closed = traced.closed
         body = closed
         if closed.consts:
@@ -127,7 +116,7 @@ class JitFunction:
         else:
             self._trees[(settings, treedef, *avals)] = finish
 
-    def _traced(self, args: tuple, kwargs: dict) -> tuple[list[Any], Traced]:
+    def _traced(self, args: tuple, kwargs: dict) -> tuple[list[Any], Staged]:
         """The flat arguments, and the trace for their types."""
         dynamic, statics = (args, kwargs), ()
         if not self._none_static:
@@ -137,6 +126,7 @@ class JitFunction:
         key = (*context(), treedef, statics, *avals)
         traced = self._traces.get(key)
         if traced is None:
+            self._missed = key
             traced = self._stage(treedef, statics, avals)
             if not any(isinstance(c, Tracer) for c in traced.closed.consts):
                 if len(self._traces) >= MAX_ENTRIES:
@@ -144,7 +134,7 @@ class JitFunction:
                 self._traces[key] = traced
         return leaves, traced
 
-    def _stage(self, treedef, statics, avals) -> Traced:
+    def _stage(self, treedef, statics, avals) -> Staged:
         out_tree = None
 
         def flat(*xs):
@@ -160,15 +150,21 @@ class JitFunction:
 
         debug = DebugInfo(self._name, lambda: argument_names(self._fun, treedef))
         jaxpr, consts = stage(flat, avals, debug)
-        return Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
+        donated = self._donated
+        given = donated.leaves(treedef, self._static) if donated is not None else ()
+        closed = ClosedJaxpr(jaxpr, consts)
+        return Staged(closed, treedef, out_tree, self._name, given)
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
-        """The traced program for arguments of these types."""
-        return self._traced(args, kwargs)[1]
+        """The traced program for arguments of these types.
 
-    def lower(self, *args: Any, **kwargs: Any):
-        """The StableHLO module for arguments of these types; `as_text()` prints it."""
-        return Lowered(self.trace(*args, **kwargs))
+        Arguments may be arrays, or `ShapeDtypeStruct`s in their places.
+        """
+        return Traced(self._traced(*as_typed(args, kwargs))[1])
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The StableHLO module for arguments of these types; see `trace`."""
+        return self.trace(*args, **kwargs).lower()
 
     def clear_cache(self) -> None:
         """Forget all traces and programs of this function."""
@@ -201,31 +197,28 @@ def _flatten(x: Any) -> tuple[list[Any], Any]:
         raise
 
 
-def _finisher(program: Program, result: Any) -> Callable[[list], Any]:
+def _runner(traced: Staged) -> Callable[[list], list]:
+    """What runs the program on buffers, and ends the life of donated ones."""
+    run = traced.compiled().run
+    reused = usable_donations(traced.closed, traced.donated)
+    if not reused:
+        return run
+
+    def run_and_free(args: list) -> list:
+        outs = run(args)
+        for i in reused:
+            buffers.delete(args[i])  # XLA keeps those that a NumPy view looks at
+        return outs
+
+    return run_and_free
+
+
+def _finisher(run: Callable[[list], list], result: Any) -> Callable[[list], Any]:
     """What runs the program on buffers and shapes its results like `result`."""
-    run = program.run
     if isinstance(result, ArrayImpl):
         return lambda args: run(args)[0]
     treedef = pytree.flatten(result)[1]
     return lambda args: pytree.unflatten(treedef, run(args))
-
-
-class Lowered:
-    """A program as StableHLO."""
-
-    __slots__ = ("_module", "traced")
-
-    def __init__(self, traced: Traced):
-        self.traced = traced
-        self._module = lower_module(simplified(traced.closed), traced.name)
-
-    def as_text(self) -> str:
-        """The MLIR text."""
-        return self._module.text()
-
-    def compile(self) -> Program:
-        """The compiled program, on device buffers."""
-        return self.traced.compiled()
 
 
 def _argument_aval(x: Any, i: int, jitted: JitFunction, treedef):
@@ -256,6 +249,8 @@ def jit(
     *,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Sequence[str] | None = None,
     inline: bool = False,
     keep_unused: bool = False,
 ) -> Any:
@@ -267,6 +262,9 @@ def jit(
       static_argnums: positions of arguments that are Python values to trace with; they
         must be hashable, and a new value means a new trace.
       static_argnames: the same, by name.
+      donate_argnums: positions of arguments that the caller gives up, so that results
+        may take their memory; using such an array again is a `RuntimeFailure`.
+      donate_argnames: the same, by name.
       inline: inside another traced function, write the body out instead of a call.
       keep_unused: accepted for compatibility; arguments are never dropped.
 
@@ -276,6 +274,8 @@ def jit(
     Raises:
       ArgumentTypeError: an argument or a result is not an array, a static argument is
         not hashable, or a name is not in the signature.
+      RuntimeFailure: the program failed, an argument was deleted or donated before, or
+        the arguments are on different devices.
 
     Example:
       >>> import pullback, pullback.numpy as pnp
@@ -287,6 +287,8 @@ def jit(
             jit,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
             inline=inline,
             keep_unused=keep_unused,
         )
@@ -294,9 +296,11 @@ def jit(
         raise ArgumentTypeError(
             f"jit of {fun!r} of type {type(fun).__name__}", rule="it takes a function"
         )
-    return JitFunction(
-        fun, StaticArguments(fun, static_argnums, static_argnames), inline
-    )
+    static = StaticArguments(fun, static_argnums, static_argnames)
+    donated = None
+    if donate_argnums is not None or donate_argnames is not None:
+        donated = DonatedArguments(fun, donate_argnums, donate_argnames)
+    return JitFunction(fun, static, inline, donated)
 
 
 provenance.install(capture_traceback, raw_frames)

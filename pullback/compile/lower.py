@@ -10,8 +10,7 @@ import numpy as np
 
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import InternalError
-from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
-from pullback.core.provenance import Origin
+from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from pullback.xla.builder import ModuleBuilder
 from pullback.xla.emitter import Emitter
 
@@ -26,18 +25,39 @@ class Lowering(Emitter):
 
     __slots__ = ()
 
+    def locate(self, eqn: JaxprEqn) -> None:
+        """Give operations from here on the place of an equation."""
+        frame = eqn.source.user_frame() if eqn.source is not None else None
+        if frame is not None:
+            name, scope = eqn.primitive.name, eqn.source.scope
+            name = f"{scope}/{name}" if scope else name
+            self.set_location(name, frame.file, frame.line, frame.column or 0)
+
     def call_body(self, body: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
         """Call `body` as a private function of the module."""
         functions = self.module.functions
         found = functions.get(body.jaxpr)
+        ordered = is_ordered(body.jaxpr)
+        token = [None] if ordered else []
         if found is None:
+            avals = [*token, *map(carried, body.in_avals)]
             found = self.module.function(
-                name,
-                list(map(carried, body.in_avals)),
-                lambda b, *xs: b.inline(body, xs),
+                name, avals, lambda b, *xs: b.function_body(body, xs, ordered)
             )
             functions[body.jaxpr] = found
-        return self.call(found, list(map(carried, body.out_avals)), args)
+        outs = list(map(carried, body.out_avals))
+        if not ordered:
+            return self.call(found, outs, args)
+        self.token, *values = self.call(found, [None, *outs], [self.token, *args])
+        return values
+
+    def function_body(self, body: ClosedJaxpr, args, ordered: bool) -> list[Any]:
+        """The body of a private function; the token leads when there is one."""
+        if not ordered:
+            return self.inline(body, args)
+        self.token, *args = args
+        outs = self.inline(body, args)
+        return [self.token, *outs]
 
     def inline(self, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
         """Emit the equations of `body` here."""
@@ -46,6 +66,11 @@ class Lowering(Emitter):
             for c, v in zip(body.consts, body.jaxpr.constvars, strict=True)
         ]
         return lower_jaxpr(self, body.jaxpr, consts, args)
+
+
+def is_ordered(jaxpr: Jaxpr) -> bool:
+    """Whether some of its effects happen in program order."""
+    return any(getattr(effect, "ordered", False) for effect in jaxpr.effects)
 
 
 def host_value(x: Any, aval: ShapedArray) -> np.ndarray:
@@ -64,9 +89,8 @@ def lower_jaxpr(
     env.update(zip(jaxpr.invars, args, strict=True))
     outer = b.loc
     for eqn in jaxpr.eqns:
-        prim, source = eqn.primitive, eqn.source
-        if source is not None:
-            _locate(b, prim.name, source)
+        prim = eqn.primitive
+        b.locate(eqn)
         xs, b.avals_in = [], []
         for v in eqn.invars:
             xs.append(env[v] if type(v) is not Literal else _literal(b, v))
@@ -90,25 +114,24 @@ def _literal(b: Lowering, v: Literal) -> Any:
     return b.constant(host_value(v.val, v.aval), carried(v.aval))
 
 
-def _locate(b: Lowering, name: str, source: Origin) -> None:
-    frame = source.user_frame()
-    if frame is not None:
-        b.set_location(name, frame.file, frame.line, frame.column or 0)
-
-
-def lower_module(closed: ClosedJaxpr, name: str, donated=None) -> ModuleBuilder:
+def lower_module(
+    closed: ClosedJaxpr,
+    name: str,
+    donated=None,
+    emitter: type[Lowering] = Lowering,
+) -> ModuleBuilder:
     """The module of a program whose constants are leading arguments."""
     jaxpr = closed.jaxpr
-    module = ModuleBuilder(_module_name(name), Lowering)
+    module = ModuleBuilder(_module_name(name), emitter)
     n = len(jaxpr.constvars)
     avals = [carried(v.aval) for v in (*jaxpr.constvars, *jaxpr.invars)]
-    module.function(
-        "main",
-        avals,
-        lambda b, *xs: lower_jaxpr(b, jaxpr, xs[:n], xs[n:]),
-        public=True,
-        donated=donated,
-    )
+
+    def main(b: Lowering, *xs: Any) -> list[Any]:
+        if is_ordered(jaxpr):
+            b.token = b.create_token()
+        return lower_jaxpr(b, jaxpr, xs[:n], xs[n:])
+
+    module.function("main", avals, main, public=True, donated=donated)
     return module
 
 

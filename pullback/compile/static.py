@@ -1,6 +1,7 @@
 """Static arguments of a compiled function: which they are, and taking them apart."""
 
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,11 +30,12 @@ class StaticArguments:
     """The static arguments of one function, by position and by name."""
 
     __slots__ = ("_fun", "_names", "_nums", "empty")
+    kind = "static"
 
     def __init__(self, fun: Callable, nums: Any, names: Any):
         self._fun = fun
-        nums = _as_tuple(nums, int, "static_argnums")
-        names = _as_tuple(names, str, "static_argnames")
+        nums = _as_tuple(nums, int, f"{self.kind}_argnums")
+        names = _as_tuple(names, str, f"{self.kind}_argnames")
         self.empty = not nums and not names
         known = None if self.empty else parameters(fun)
         if known is not None:
@@ -48,14 +50,14 @@ class StaticArguments:
         for name in names:
             if not keywords and name not in [p.name for p in known]:
                 raise ArgumentError(
-                    f"jit: static_argnames has {name!r}",
+                    f"jit: {self.kind}_argnames has {name!r}",
                     rule=f"{self._name()} takes {[p.name for p in known]}",
                 )
         count = len(positional)
         for num in nums:
             if not variadic and not -count <= num < count:
                 raise ArgumentError(
-                    f"jit: static_argnums has {num}",
+                    f"jit: {self.kind}_argnums has {num}",
                     rule=f"{self._name()} takes {count} positional arguments",
                 )
         nums = [n + count if n < 0 else n for n in nums]
@@ -94,6 +96,10 @@ class StaticArguments:
             ) from None
         return value, type(value)
 
+    def is_static(self, i: int) -> bool:
+        """Whether the argument at position `i` is static."""
+        return i in self._nums
+
     def merge(self, dynamic: tuple[tuple, dict], statics: tuple) -> tuple[tuple, dict]:
         """The arguments as the function takes them."""
         args, kwargs = dynamic
@@ -104,6 +110,21 @@ class StaticArguments:
         for i, value, _ in positional:
             merged.insert(i, value)
         return tuple(merged), {**kwargs, **{k: value for k, value, _ in named}}
+
+
+class DonatedArguments(StaticArguments):
+    """The arguments that a call gives up, by position and by name."""
+
+    __slots__ = ()
+    kind = "donate"
+
+    def leaves(self, treedef: Any, static: StaticArguments) -> tuple[int, ...]:
+        """Which leaves of the dynamic arguments are given up."""
+        args, kwargs = treedef.unflatten(range(treedef.num_leaves))
+        dynamic = (i for i in itertools.count() if not static.is_static(i))
+        given = [a for i, a in zip(dynamic, args) if i in self._nums]  # noqa: B905
+        given += [kwargs[k] for k in kwargs if k in self._names]
+        return tuple(sorted(tree.leaves(given)))
 
 
 def _as_tuple(value: Any, kind: type, what: str) -> tuple:

@@ -4,7 +4,7 @@ The algebra of Wadler and Lindig: a group is set on one line when it fits, else 
 its own line breaks ends a line. Knows nothing of what is printed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 _ENDLESS = 1 << 40  # the flat width of what must not be set on one line
@@ -18,10 +18,10 @@ class Doc:
 
 
 class _Text(Doc):
-    __slots__ = ("payload", "value")
+    __slots__ = ("pieces",)
 
     def __init__(self, value: str, payload: Any):
-        self.value, self.payload, self.flat = value, payload, len(value)
+        self.pieces, self.flat = ((value, payload),), len(value)
 
 
 class _Break(Doc):
@@ -53,6 +53,14 @@ class _Group(Doc):
         self.doc, self.flat = doc, doc.flat
 
 
+class _Fitting(Doc):
+    __slots__ = ("full", "pieces")
+
+    def __init__(self, pieces: Sequence[tuple[str, Any]], full: Callable[[], Doc]):
+        self.pieces, self.full = pieces, full
+        self.flat = sum([len(piece[0]) for piece in pieces])
+
+
 class Region(NamedTuple):
     """A marked place: lines and columns count from 0; `end` is the column past it."""
 
@@ -67,10 +75,13 @@ def text(value: str, payload: Any = None) -> Doc:
 
     With a `payload`, the place of the text becomes a region.
     """
-    return _Text(value if value.isprintable() else _escaped(value), payload)
+    return _Text(printable(value), payload)
 
 
-def _escaped(value: str) -> str:
+def printable(value: str) -> str:
+    """`value` with control characters, line ends among them, escaped."""
+    if value.isprintable():
+        return value
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
         for c in value
@@ -110,6 +121,14 @@ def group(doc: Doc) -> Doc:
     return _Group(doc)
 
 
+def fitting(pieces: Sequence[tuple[str, Any]], full: Callable[[], Doc]) -> Doc:
+    """Printable characters with payloads where they fit on the line, else `full()`.
+
+    What is said twice costs less: most lines fit, and no document is built for them.
+    """
+    return _Fitting(pieces, full)
+
+
 def layout(doc: Doc, width: int = 80) -> tuple[str, list[Region]]:
     """The text of a document, and its regions in order.
 
@@ -123,11 +142,14 @@ def layout(doc: Doc, width: int = 80) -> tuple[str, list[Region]]:
     while todo:
         indent, flat, node = todo.pop()
         kind = type(node)
-        if kind is _Text:
-            start, column = column, column + node.flat
-            current.append(node.value)
-            if node.payload is not None:
-                regions.append(Region(len(lines), start, column, node.payload))
+        if kind is _Fitting and not flat and column + node.flat > width:
+            todo.append((indent, flat, node.full()))
+        elif kind is _Fitting or kind is _Text:
+            for value, payload in node.pieces:
+                start, column = column, column + len(value)
+                current.append(value)
+                if payload is not None:
+                    regions.append(Region(len(lines), start, column, payload))
         elif kind is _Concat:
             todo += [(indent, flat, part) for part in reversed(node.parts)]
         elif kind is _Break and flat:

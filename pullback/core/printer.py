@@ -20,11 +20,13 @@ from pullback.core.document import (
     Doc,
     Region,
     concat,
+    fitting,
     group,
     join,
     layout,
     line,
     nest,
+    printable,
     text,
 )
 from pullback.core.jaxpr import (
@@ -37,6 +39,7 @@ from pullback.core.jaxpr import (
     Printed,
     Var,
     all_eqns,
+    subjaxprs,
 )
 from pullback.core.provenance import Origin
 
@@ -47,8 +50,9 @@ class Mark(NamedTuple):
     """What a region of the text is.
 
     `owner`: the equation, or the jaxpr of a header or result. `role`: one of `binder
-    primitive operand parameter result header`. `key`: the number of the binder,
-    operand, result or argument, or the name of the parameter.
+    primitive operand parameter result header`, or, of no width, `end` where an
+    equation ends and `resume` where its text goes on after a body. `key`: the number
+    of the binder, operand, result or argument, or the name of the parameter.
     """
 
     owner: JaxprEqn | Jaxpr
@@ -147,17 +151,18 @@ class _Writer:
         """Variables with their types; long lists fill lines."""
         docs: list[Doc] = []
         for i, v in enumerate(variables):
-            name = "_" if type(v) is DropVar else names.get(v)
-            if name is None:
-                name = names[v] = self.fresh()
-            spelled = text(f"{name}:{v.aval.short()}", Mark(owner, role, first + i))
-            docs.append(group(concat(line(), spelled)) if docs else spelled)
+            spelled = f"{self.name(v, names)}:{v.aval.short()}"
+            marked = text(spelled, Mark(owner, role, first + i))
+            docs.append(group(concat(line(), marked)) if docs else marked)
         return docs[0] if len(docs) == 1 else nest(4, concat(*docs))
 
-    def fresh(self) -> str:
-        """The next name."""
-        self.count += 1
-        return variable_name(self.count - 1)
+    def name(self, v: Var, names: Names) -> str:
+        """The name of a variable, the next one when it has none yet."""
+        found = "_" if type(v) is DropVar else names.get(v)
+        if found is None:
+            found = names[v] = variable_name(self.count)
+            self.count += 1
+        return found
 
     def results(self, jaxpr: Jaxpr, names: Names) -> Doc:
         docs = [
@@ -169,11 +174,50 @@ class _Writer:
         return concat(text("("), join(text(", "), docs), text(")"))
 
     def equation(self, eqn: JaxprEqn, names: Names) -> Doc:
-        role = "binder"
-        left = self.binders(eqn.outvars, names, eqn, role, 0)
-        for v in eqn.invars:  # an equation by itself names its operands too
-            if not isinstance(v, Literal) and v not in names:
-                names[v] = self.fresh()
+        """An equation: on one line where it fits, else broken between its parts."""
+        if eqn.params and next(subjaxprs(eqn), None) is not None:
+            parts = [self.broken(eqn, names)]
+        else:
+            pieces = self.pieces(eqn, names)
+            parts = [fitting(pieces, lambda: self.broken(eqn, names))]
+        if self.source_info:
+            parts.append(text(f"  # {source_text(eqn.source)}"))
+        return concat(*parts)
+
+    def pieces(self, eqn: JaxprEqn, names: Names) -> list[tuple[str, Any]]:
+        """The text of an equation without bodies, on one line."""
+        pieces: list[tuple[str, Any]] = []
+        for i, v in enumerate(eqn.outvars):
+            spelled = f"{self.name(v, names)}:{v.aval.short()}"
+            if i:
+                pieces.append((" ", None))
+            pieces.append((spelled, Mark(eqn, "binder", i)))
+        if pieces:
+            pieces.append((" = ", None))
+        pieces.append((eqn.primitive.name, Mark(eqn, "primitive")))
+        if eqn.params:
+            opening = "["
+            for key, x in shown_params(eqn):
+                pieces.append((opening, None))
+                pieces.append((f"{key}=", Mark(eqn, "parameter", key)))
+                pieces.append((printable(value_text(x)), None))
+                opening = " "
+            if opening == " ":
+                pieces.append(("]", None))
+        for i, v in enumerate(eqn.invars):
+            if not isinstance(v, Literal):  # an equation by itself names its operands
+                self.name(v, names)
+            pieces.append((" ", None))
+            pieces.append((atom_text(v, names), Mark(eqn, "operand", i)))
+        pieces.append(("", Mark(eqn, "end")))
+        return pieces
+
+    def broken(self, eqn: JaxprEqn, names: Names) -> Doc:
+        """An equation whose parts may stand on lines of their own."""
+        left = self.binders(eqn.outvars, names, eqn, "binder", 0)
+        for v in eqn.invars:
+            if not isinstance(v, Literal):
+                self.name(v, names)
         parts = [left, _EQUALS] if eqn.outvars else []
         parts.append(text(eqn.primitive.name, Mark(eqn, "primitive")))
         if eqn.params:
@@ -183,9 +227,7 @@ class _Writer:
             doc = text(atom_text(v, names), Mark(eqn, "operand", i))
             operands += (SPACE, doc) if i == 0 else [group(concat(line(), doc))]
         parts += operands if len(operands) < 3 else [nest(2, concat(*operands))]
-        if self.source_info:
-            parts.append(text(f"  # {source_text(eqn.source)}"))
-        return concat(*parts)
+        return concat(*parts, text("", Mark(eqn, "end")))
 
     def parameters(self, eqn: JaxprEqn, names: Names) -> Doc:
         shown = shown_params(eqn)
@@ -208,7 +250,8 @@ class _Writer:
             known = self.shared.get(x)
             if known is not None:
                 return text(known)
-            return self.jaxpr(x, _call_names(eqn, x, names))
+            body = self.jaxpr(x, _call_names(eqn, x, names))
+            return concat(body, text("", Mark(eqn, "resume")))
         if isinstance(x, tuple) and any(isinstance(i, ClosedJaxpr) for i in x):
             return _bracketed("(", [self.value(i, eqn, names) for i in x], ")")
         return text(value_text(x))

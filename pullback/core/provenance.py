@@ -7,7 +7,9 @@ when somebody asks. Knows no array and no primitive.
 
 import linecache
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -40,22 +42,26 @@ class Origin:
 
     `traceback`: raw, decoded by `frames`. `trail`: the steps that made it, oldest first
     (`"jvp"`, `"transpose"`, `"vmap"`, ...). `born_from`: the origin of the primal
-    equation that this one was derived from, or None.
+    equation that this one was derived from, or None. `scope`: the names of the
+    enclosing `named_scope`s, joined by slashes.
     """
 
-    __slots__ = ("born_from", "trail", "traceback")
+    __slots__ = ("born_from", "scope", "trail", "traceback")
 
     def __init__(
         self,
         traceback: Any,
         trail: tuple[str, ...] = (),
         born_from: "Origin | None" = None,
+        scope: str = "",
     ):
         self.traceback, self.trail, self.born_from = traceback, trail, born_from
+        self.scope = scope
 
     def step(self, name: str) -> "Origin":
         """The origin of an equation that transformation `name` derives from this."""
-        return Origin(self.traceback, (*self.trail, name), self.born_from or self)
+        trail, first = (*self.trail, name), self.born_from or self
+        return Origin(self.traceback, trail, first, self.scope)
 
     def frames(self) -> tuple[Frame, ...]:
         """All frames, innermost first."""
@@ -109,7 +115,7 @@ def pairs(raw: Any) -> list[tuple[Any, int]]:
 
 def here() -> Origin:
     """An origin at the caller."""
-    return Origin(_capture())
+    return Origin(_capture(), (), None, scope.name)
 
 
 @lru_cache(maxsize=4096)
@@ -139,4 +145,39 @@ def joined(inner: Origin | None, outer: Origin | None) -> Origin | None:
     if inner is None or outer is None or inner is outer:
         return inner or outer
     frames = [*pairs(inner.traceback), *pairs(outer.traceback)]
-    return Origin(frames, (*outer.trail, *inner.trail), inner.born_from)
+    trail, names = (*outer.trail, *inner.trail), _nested(outer.scope, inner.scope)
+    return Origin(frames, trail, inner.born_from, names)
+
+
+class _Scope(threading.local):
+    """The names of the scopes that the thread is in."""
+
+    name: str = ""
+
+
+scope = _Scope()
+
+
+def _nested(outer: str, inner: str) -> str:
+    return f"{outer}/{inner}" if outer and inner else outer or inner
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Put `name` in front of the names of operations traced within a `with` block.
+
+    The names are in the locations of modules and in the profiles of programs.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> def f(x):
+      ...     with pullback.named_scope("layer"):
+      ...         return pnp.sin(x)
+      >>> "layer/sin" in pullback.jit(f).lower(1.0).as_text(debug_info=True)
+      True
+    """
+    outer, scope.name = scope.name, _nested(scope.name, name)
+    try:
+        yield
+    finally:
+        scope.name = outer

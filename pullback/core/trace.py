@@ -57,6 +57,10 @@ class Trace:
         """Apply `prim`; a list for primitives with several results."""
         raise NotImplementedError
 
+    def box(self, value: np.ndarray, aval) -> Any:
+        """A value of type `aval` from NumPy, where the interpreter is a base."""
+        raise NotImplementedError
+
 
 class _Uninstalled(Trace):
     def process(self, prim, args, params):
@@ -105,6 +109,11 @@ def install_base(trace: Trace) -> None:
     _State.trace = trace
 
 
+def boxed(value: np.ndarray, aval) -> Any:
+    """What the base interpreter makes of a NumPy array that nobody else changes."""
+    return _State.trace.box(value, aval)
+
+
 def bind(prim, *args: Any, **params: Any) -> Any:
     """Apply `prim` to values under the interpreter in charge: a primitive's method."""
     return state.trace.process(prim, args, params)
@@ -123,10 +132,10 @@ def in_charge(trace: Trace) -> Iterator[Trace]:
 class Tracer(Array):
     """A value standing in for an array while a program is transformed."""
 
-    __slots__ = ("aval", "trace")
+    __slots__ = ("aval", "owner")
 
     def __init__(self, trace: Trace, aval):
-        self.trace, self.aval = trace, aval
+        self.owner, self.aval = trace, aval
 
     def concrete(self) -> Any:
         """The value that Python control flow may read, or None when there is none."""
@@ -226,12 +235,12 @@ def unexpected(tracer: Tracer, where: str) -> UnexpectedTracerError:
 
 
 class StageTracer(Tracer):
-    """A value of the program being recorded: `var` in its jaxpr."""
+    """A value of the program being recorded: `variable` in its jaxpr."""
 
-    __slots__ = ("source", "var")
+    __slots__ = ("source", "variable")
 
     def __init__(self, trace: "StageTrace", var: Var, source: Origin | int):
-        self.trace, self.aval, self.var, self.source = trace, var.aval, var, source
+        self.owner, self.aval, self.variable, self.source = trace, var.aval, var, source
 
     def origin(self) -> Origin | None:
         """Where the value was made."""
@@ -239,7 +248,7 @@ class StageTracer(Tracer):
 
     def describe(self) -> str:
         """The value in words, with the function that it belongs to."""
-        info = self.trace.debug_info
+        info = self.owner.debug_info
         if isinstance(self.source, int):
             argument = info.argument(self.source)
             return f"{self.aval.short()}, {argument} of {info.func_name}"
@@ -267,14 +276,14 @@ class StageTrace(Trace):
 
     def atom(self, x) -> Atom:
         """`x` as an operand of this program."""
-        if type(x) is StageTracer and x.trace is self:
-            return x.var
+        if type(x) is StageTracer and x.owner is self:
+            return x.variable
         return self.constant(x)
 
     def constant(self, x) -> Atom:
         """A value from outside as an operand: a literal, or a constant of the jaxpr."""
         if isinstance(x, Tracer):
-            if not x.trace.alive:
+            if not x.owner.alive:
                 raise unexpected(x, f"tracing {self.debug_info.func_name}")
         elif not isinstance(x, Array | np.ndarray) or (
             type(x) is np.ndarray and not x.shape
@@ -294,15 +303,17 @@ class StageTrace(Trace):
             args, params = fact.record(args, **params)
         invars, avals = [], []
         for a in args:
-            if type(a) is StageTracer and a.trace is self:
-                invars.append(a.var)
+            if type(a) is StageTracer and a.owner is self:
+                invars.append(a.variable)
                 avals.append(a.aval)
             else:
                 atom = self.constant(a)
                 invars.append(atom)
                 avals.append(atom.aval)
         out = prim.out_avals(avals, params)
-        source = state.origin or Origin(provenance._capture())
+        source = state.origin or Origin(
+            provenance._capture(), (), None, provenance.scope.name
+        )
         effects = NO_EFFECTS
         if prim.effects is not None:
             effects = prim.effects(*avals, **params)
@@ -373,4 +384,5 @@ def _within(outer: Origin, inner: Origin | None) -> Origin:
     """The origin of an inner equation that a transformation of `outer` evaluates."""
     if inner is None:
         return outer
-    return Origin(inner.traceback, (*inner.trail, *outer.trail), inner.born_from)
+    trail = (*inner.trail, *outer.trail)
+    return Origin(inner.traceback, trail, inner.born_from, inner.scope)

@@ -2,7 +2,12 @@
 
 import importlib
 
-_WHERE = {"interpret": "interpreter", "NumpyTrace": "numpy_trace"}
+_WHERE = {
+    "NumpyTrace": "numpy_trace",
+    "callback": "callbacks",
+    "interpret": "interpreter",
+    "print": "callbacks",
+}
 
 
 def __getattr__(name: str):

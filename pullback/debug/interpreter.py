@@ -41,7 +41,7 @@ def interpret(fun: Callable, *, observe: Observer | None = None) -> Callable:
     @functools.wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
         traced = traced_by.trace(*args, **kwargs)
-        closed = traced.closed
+        closed = traced.jaxpr
         values = [host(x, aval_of(x)) for x in tree.leaves((args, kwargs))]
         with observed(observe):
             outs = run_reference(closed, *values)

@@ -8,6 +8,9 @@ import pullback.api.install as _install  # noqa: F401
 # ---- shape, slicing, indexing ----
 from pullback.api.arrays.creation import full as full, full_like as full_like
 
+# ---- linear algebra, fft, convolution ----
+from pullback.lax import linalg as linalg
+
 # ---- elementwise ----
 # ---- control flow ----
 from pullback.lax.branches import cond as cond, switch as switch
@@ -30,6 +33,19 @@ from pullback.lax.control_flow import (
     map as map,
     scan as scan,
 )
+from pullback.lax.convolution import (
+    conv as conv,
+    conv_general_dilated_patches as conv_general_dilated_patches,
+    conv_transpose as conv_transpose,
+    conv_with_general_padding as conv_with_general_padding,
+)
+
+# ---- reductions and windows with any combiner ----
+from pullback.lax.monoids import check_monoid as check_monoid
+from pullback.lax.reductions import (
+    associative_scan as associative_scan,
+    reduce as reduce,
+)
 from pullback.lax.slicing import (
     dynamic_index_in_dim as dynamic_index_in_dim,
     dynamic_slice as dynamic_slice,
@@ -42,6 +58,7 @@ from pullback.lax.while_loops import (
     fori_loop as fori_loop,
     while_loop as while_loop,
 )
+from pullback.lax.windows import reduce_window as reduce_window
 from pullback.ops.bits import (
     clz as clz,
     population_count as population_count,
@@ -71,6 +88,12 @@ from pullback.ops.convert import (
     reduce_precision as reduce_precision,
     stop_gradient as stop_gradient,
 )
+from pullback.ops.convolution import conv_general_dilated as conv_general_dilated
+from pullback.ops.convolution_shapes import (
+    ConvDimensionNumbers as ConvDimensionNumbers,
+    conv_dimension_numbers as conv_dimension_numbers,
+    padtype_to_pads as padtype_to_pads,
+)
 from pullback.ops.cumulative import (
     cumlogsumexp as cumlogsumexp,
     cummax as cummax,
@@ -98,6 +121,7 @@ from pullback.ops.elementwise import (
     round as round,
     sub as sub,
 )
+from pullback.ops.fft import FftType as FftType, fft as fft
 from pullback.ops.hyperbolic import (
     acos as acos,
     acosh as acosh,

@@ -5,7 +5,7 @@ from typing import Any
 
 from pullback.core import tree
 from pullback.core.trace import axis_size as axis_size
-from pullback.ops import collective
+from pullback.ops import collective, collective_moves
 
 
 def psum(x: Any, axis_name: Any) -> Any:
@@ -48,7 +48,9 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
 
     They lie along a new axis `axis`, or with `tiled` one after the other along it.
     """
-    return tree.map(lambda leaf: collective.all_gather(leaf, axis_name, axis, tiled), x)
+    return tree.map(
+        lambda leaf: collective_moves.all_gather(leaf, axis_name, axis, tiled), x
+    )
 
 
 def psum_scatter(
@@ -56,14 +58,16 @@ def psum_scatter(
 ) -> Any:
     """The sum over the named axis, of which each position keeps its part."""
     return tree.map(
-        lambda leaf: collective.psum_scatter(leaf, axis_name, scatter_dimension, tiled),
+        lambda leaf: collective_moves.psum_scatter(
+            leaf, axis_name, scatter_dimension, tiled
+        ),
         x,
     )
 
 
 def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """The value of position i at position j for (i, j) in `perm`; zeros elsewhere."""
-    return tree.map(lambda leaf: collective.ppermute(leaf, axis_name, perm), x)
+    return tree.map(lambda leaf: collective_moves.ppermute(leaf, axis_name, perm), x)
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
@@ -76,7 +80,7 @@ def all_to_all(
 ) -> Any:
     """Split an axis over the positions of the named axis, and join what arrives."""
     return tree.map(
-        lambda leaf: collective.all_to_all(
+        lambda leaf: collective_moves.all_to_all(
             leaf, axis_name, split_axis, concat_axis, tiled
         ),
         x,

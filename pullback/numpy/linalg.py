@@ -1,4 +1,6 @@
-"""Linear algebra that needs no factorization: norms, powers, products."""
+"""Linear algebra: norms, powers and products; the rest is taken from the modules of
+factorizations and of solutions.
+"""
 
 import operator
 from typing import Any
@@ -8,22 +10,58 @@ import numpy as np
 from pullback.api.arrays.axes import Axis, axes_of, kept, one_axis
 from pullback.api.arrays.contractions import matmul as matmul, trace as _trace
 from pullback.api.arrays.reductions import max, min, sum
+from pullback.api.arrays.taking import diagonal as _diagonal
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
-from pullback.core.errors import ArgumentError, ShapeError, UnsupportedError
+from pullback.core.errors import ArgumentError, ShapeError
 from pullback.numpy.contractions import (
     cross as _cross,
     outer as _outer,
     tensordot as tensordot,
     vecdot as vecdot,
 )
+from pullback.numpy.linalg_factors import (
+    EighResult as EighResult,
+    EigResult as EigResult,
+    QRResult as QRResult,
+    SVDResult as SVDResult,
+    cholesky as cholesky,
+    eig as eig,
+    eigh as eigh,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
+    matrices,
+    matrix_rank as matrix_rank,
+    qr as qr,
+    svd as svd,
+    svdvals as svdvals,
+)
+from pullback.numpy.linalg_solving import (
+    SlogdetResult as SlogdetResult,
+    det as det,
+    inv as inv,
+    lstsq as lstsq,
+    pinv as pinv,
+    slogdet as slogdet,
+    solve as solve,
+    tensorinv as tensorinv,
+    tensorsolve as tensorsolve,
+)
 from pullback.ops.complex import abs, imag, real
 from pullback.ops.convert import convert
-from pullback.ops.elementwise import add, mul
+from pullback.ops.elementwise import add, div, mul
 from pullback.ops.logic import eq, ne
 from pullback.ops.powers import integer_pow, pow, sqrt
 from pullback.ops.promote import as_operand, promote_inexact
-from pullback.ops.shape import broadcast_to_axis, broadcasted_iota, moveaxis, reshape
+from pullback.ops.shape import (
+    broadcast_to_axis,
+    broadcasted_iota,
+    expand_dims,
+    moveaxis,
+    reshape,
+    transpose,
+)
+from pullback.ops.slicing import index_in_dim
 
 
 def _inexact(name: str, x):
@@ -77,11 +115,11 @@ def _matrix(x, order: Any, axes: tuple[int, int], keepdims: bool):
         out = pick(sums, then, keepdims=True)
         return out if keepdims else sum(out, axes)
     if order in ("nuc", 2, -2):
-        raise UnsupportedError(
-            f"norm of a matrix with ord={order!r}",
-            rule="it needs singular values, which are not there yet",
-            fix='use ord="fro", 1 or inf; as a bound, the 2-norm is at most "fro"',
-        )
+        ndim = aval_of(x).ndim
+        others = [i for i in range(ndim) if i not in axes]
+        s = svdvals(transpose(x, [*others, *axes]))
+        out = {"nuc": sum, 2: max, -2: min}[order](s, -1)
+        return expand_dims(out, axes) if keepdims else out
     raise ArgumentError(
         f"norm of a matrix with ord={order!r}",
         rule="the order is 'fro', 'nuc', 1, -1, 2, -2, inf, -inf or None",
@@ -93,8 +131,8 @@ def norm(x, ord: Any = None, axis: Axis = None, keepdims: bool = False):
 
     Args:
       x: any number type.
-      ord: for vectors a number `p`, inf or -inf; for matrices "fro", 1, -1, inf, -inf.
-        None: the root of the sum of squares.
+      ord: for vectors a number `p`, inf or -inf; for matrices "fro", "nuc", 1, -1, 2,
+        -2, inf, -inf. None: the root of the sum of squares.
       axis: one axis for vectors, two for matrices; None takes all of `x`, and with an
         `ord` the rank of `x` says which.
       keepdims: keep the axes with size 1.
@@ -104,7 +142,6 @@ def norm(x, ord: Any = None, axis: Axis = None, keepdims: bool = False):
 
     Raises:
       ArgumentError: an unknown order, or a rank that does not fit it.
-      UnsupportedError: an order that needs singular values.
 
     Example:
       >>> import pullback.numpy as pnp
@@ -195,11 +232,12 @@ def matrix_transpose(x, /):
 
 
 def matrix_power(a, n: int):
-    """Square matrices multiplied `n` times, `n >= 0`: by squaring, in log(n) products.
+    """Square matrices multiplied `n` times: by squaring, in log(n) products.
+
+    For a negative `n`, powers of the inverse.
 
     Raises:
       ShapeError: not square.
-      UnsupportedError: `n` is negative.
     """
     a = as_operand("matrix_power", a)
     aval, n = aval_of(a), operator.index(n)
@@ -209,10 +247,8 @@ def matrix_power(a, n: int):
             f"matrix_power of {aval.short()}", rule="the last two axes are equally long"
         )
     if n < 0:
-        raise UnsupportedError(
-            f"matrix_power with n={n}",
-            rule="a negative power needs the inverse matrix, which is not there yet",
-        )
+        a, n = inv(a), -n
+        aval = aval_of(a)
     if not n:
         rows, columns = (broadcasted_iota(np.int32, aval.shape[-2:], i) for i in (0, 1))
         one = convert(eq(rows, columns), aval.dtype)
@@ -226,6 +262,30 @@ def matrix_power(a, n: int):
         n >>= 1
         a = matmul(a, a) if n else a
     return result
+
+
+def cond(x, p: Any = None):
+    """Condition numbers of `[*b, m, n]`: the norm times that of the inverse.
+
+    `p`: the order of the norm, as for `norm`; None or 2 for the ratio of the largest
+    singular value to the smallest, -2 for the reverse.
+
+    Raises:
+      ShapeError: no matrices, or not square for another order.
+    """
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        last = aval_of(s).ndim - 1
+        largest, least = (index_in_dim(s, i, last, keepdims=False) for i in (0, -1))
+        return div(least, largest) if p == -2 else div(largest, least)
+    x = matrices("cond", x, square=True)
+    axes = (-2, -1)
+    return mul(norm(x, p, axes), norm(inv(x), p, axes))
+
+
+def diagonal(x, /, *, offset: int = 0):
+    """The diagonals of the matrices in the last two axes."""
+    return _diagonal(x, offset, -2, -1)
 
 
 def multi_dot(arrays, *, precision=None):

@@ -13,6 +13,7 @@ from pullback.ops.dimensions import GatherDimensionNumbers, window_axes
 
 LARGEST = 1 << 22
 SPARSE = 32  # one in so many positions, or fewer: a scatter costs less
+SMALL = 1024  # elements that are not worth a thought
 
 
 class Inverse:
@@ -87,3 +88,12 @@ def is_dense(inverse: Inverse | None) -> bool:
     if inverse is None:
         return False
     return SPARSE * np.count_nonzero(inverse.hit()) >= inverse.places.size
+
+
+def scatter_is_cheaper(touched: int, size: int, contiguous: int) -> bool:
+    """Whether to write `touched` of `size` elements by scatter, not by a pass over all.
+
+    `contiguous`: how many of them stand after one another. A scatter costs as much for
+    a piece as a pass for `SPARSE` elements, and as much for an element.
+    """
+    return size > SMALL and touched * (contiguous + SPARSE) < size * contiguous

@@ -67,6 +67,8 @@ def lu_pivots_to_permutation(pivots, permutation_size: int):
 def take_rows(x, rows):
     """Rows of the matrices `[*b, m, n]` in the order of the permutations `[*b, m]`."""
     ndim = aval_of(x).ndim
+    if not aval_of(x).size:
+        return x
     batch = tuple(range(ndim - 2))
     numbers = GatherDimensionNumbers(
         offset_dims=(ndim - 1,),
@@ -208,10 +210,10 @@ def _lu_tangent(ts, outs, x):
     """`l**-1 @ t[permutation] @ u**-1`, split below the diagonal."""
     factors, _, permutation = outs
     m, n = aval_of(x).shape[-2:]
-    l, u = _unit_lower(factors, m, n), _square_upper(factors, m, n)
-    inner = left_solve(l, take_rows(ts[0], permutation), True)
+    low, u = _unit_lower(factors, m, n), _square_upper(factors, m, n)
+    inner = left_solve(low, take_rows(ts[0], permutation), True)
     inner = triangular_solve(u, inner)
-    below = product(l, lower_triangle(inner, -1))
+    below = product(low, lower_triangle(inner, -1))
     return [add(below, product(upper_triangle(inner), u)), None, None]
 
 

@@ -129,7 +129,7 @@ def along_rows(s, like):
 
 
 def hermitian(x, lower: bool = True):
-    """Hermitian matrices of which one triangle is read, of the diagonal its real part."""
+    """Hermitian matrices from one triangle, and the real part of the diagonal."""
     strict = triangle(x, lower, strict=True)
     middle = masked(x, diagonal_mask(aval_of(x).shape))
     return add(add(strict, adjoint(strict)), of_real_part(middle))

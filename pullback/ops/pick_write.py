@@ -3,67 +3,27 @@
 Everything is made of operations with derivatives, so updates have theirs.
 """
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from math import prod
 
-import numpy as np
-
-from pullback.core import dtype as dtypes
-from pullback.core.aval import ShapedArray, aval_of
-from pullback.core.primitive import Primitive
+from pullback.core.aval import aval_of
 from pullback.ops.dimensions import as_scatter
-from pullback.ops.dynamic import put_window, window
-from pullback.ops.elementwise import add, mul
-from pullback.ops.index import gather_back, scatter_add_p, scatter_p
-from pullback.ops.inverse import Inverse, is_dense
+from pullback.ops.index import gather_back
+from pullback.ops.inverse import Inverse, scatter_is_cheaper
 from pullback.ops.logic import (
-    bitwise_and,
-    ge,
-    le,
-    max as maximum,
-    min as minimum,
     select_n,
 )
-from pullback.ops.pick import Dyn, Pick, pieces
+from pullback.ops.pick import Pick, pieces
 from pullback.ops.pick_group import gather_plan, index_vectors
-from pullback.ops.pick_read import backwards, ends, loosened, starts_of, taken
-from pullback.ops.reduce import highest, lowest, reduce_max, reduce_min, reduce_prod
-from pullback.ops.scatter import scatter_max_p, scatter_min_p, scatter_mul_p
+from pullback.ops.pick_read import loosened, taken
+from pullback.ops.pick_region import SET, Update, put_region
 from pullback.ops.shape import (
     broadcast_in_dim,
-    full,
-    reduce_sum,
     reshape,
     squeeze,
     transpose,
 )
-from pullback.ops.slicing import index_in_dim, pad, rev, slice, slice_in_dim
-
-
-class Update(NamedTuple):
-    """One way to combine an old value with a new one.
-
-    `combine` is None for `set`. `identity(dtype)` changes nothing when combined.
-    """
-
-    name: str
-    scatter: Primitive
-    combine: Callable[[Any, Any], Any] | None = None
-    identity: Callable[[Any], Any] = lambda dtype: 0
-    reduce: Callable[..., Any] | None = None
-
-
-def _minus_zero(dtype) -> Any:
-    """The value that adding never changes: -0.0, since 0.0 would turn -0.0 into 0.0."""
-    return -0.0 if dtypes.is_inexact(dtype) else 0
-
-
-SET = Update("set", scatter_p)
-ADD = Update("add", scatter_add_p, add, _minus_zero, reduce_sum)
-MUL = Update("multiply", scatter_mul_p, mul, lambda dtype: 1, reduce_prod)
-MIN = Update("min", scatter_min_p, minimum, highest, reduce_min)
-MAX = Update("max", scatter_max_p, maximum, lowest, reduce_max)
+from pullback.ops.slicing import index_in_dim, slice_in_dim
 
 
 def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
@@ -87,7 +47,7 @@ def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
         update = SET
     else:
         y = _in_order(y, labels, _canonical(pick))
-    x = _put(x, pick, _tightened(y, pick), update)
+    x = put_region(x, pick, _tightened(y, pick), update)
     return x if pick.shape == shape else reshape(x, shape)
 
 
@@ -98,7 +58,11 @@ def _looked_up(x, pick: Pick, y, labels, update: Update, hints):
     at = index_vectors(pick, hints)
     _, numbers, order = gather_plan(shape, block_labels, pick)
     y = _in_order(y, labels, order)
-    if at.inverse is not None and is_dense(at.inverse):
+    if at.inverse is not None and not scatter_is_cheaper(
+        aval_of(y).size,
+        aval_of(block).size,
+        prod(shape[max(numbers.start_index_map) + 1 :]),
+    ):
         return _gathered(block, y, numbers, at.inverse, update)
     return update.scatter.bind(
         block,
@@ -151,50 +115,3 @@ def _without_new(y, pick: Pick, update: Update):
 def _tightened(y, pick: Pick):
     """The values as a region of the operand: all of its axes, points of size 1."""
     return reshape(y, [t.size for t in pick.axes])
-
-
-def _put(x, pick: Pick, y, update: Update):
-    y = rev(y, backwards(pick))
-    sizes = pick.boxes()
-    starts = [t.start for t in pick.axes]
-    dynamic = pick.is_dynamic()
-    if not dynamic and not any(starts) and tuple(sizes) == aval_of(x).shape:
-        return _combined(lambda: x, pick, y, update)
-    at = starts_of(pick)
-
-    @functools.cache
-    def old_box():
-        if dynamic:
-            return window(x, at, sizes)
-        return slice(x, starts, ends(starts, sizes))
-
-    new = _combined(old_box, pick, y, update)
-    hit = _inside(pick, at)
-    if hit is not None:
-        new = select_n(hit, old_box(), new)
-    return put_window(x, new, at)
-
-
-def _combined(old: Callable[[], Any], pick: Pick, y, update: Update):
-    """The box with the values written to the positions of the runs."""
-    steps = pick.steps()
-    combine = update.combine
-    if max(steps, default=1) == 1:
-        return y if combine is None else combine(old(), y)
-    aval = aval_of(y)
-    config = [(0, 0, step - 1) for step in steps]
-    if combine is not None:
-        return combine(old(), pad(y, update.identity(aval.dtype), config))
-    flags = full(ShapedArray(aval.shape, np.dtype(bool)), True)
-    return select_n(pad(flags, False, config), old(), pad(y, 0, config))
-
-
-def _inside(pick: Pick, starts: list[Any]):
-    """Whether the traced points lie inside, where updates outside are dropped."""
-    hit = None
-    for t, n, s in zip(pick.axes, pick.shape, starts, strict=True):
-        if type(t) is Dyn and not t.clamps:
-            kind = s.dtype.type
-            here = bitwise_and(ge(s, kind(0)), le(s, kind(n - 1)))
-            hit = here if hit is None else bitwise_and(hit, here)
-    return hit

@@ -1,5 +1,7 @@
 """The rules that gather and all scatters share: types, meaning, lowering, batching."""
 
+from math import prod
+
 import numpy as np
 
 from pullback.core.aval import ShapedArray
@@ -119,7 +121,12 @@ def scatter_lower(combine):
             last = limits(x_aval.shape, sizes, as_gather(s))
             zero, bound = bounds_of(b, indices, aval, last)
             indices = b.clamp(zero, indices, bound)
-        return b.scatter(
+        order = front_axes(s, x_aval.shape, updates_aval)
+        if order is not None:
+            ahead, s = in_front(s, order, updates_aval.ndim)
+            x = b.transpose(out := _permuted(out, order), x, order)
+            updates = b.transpose(_permuted(updates_aval, ahead), updates, ahead)
+        value = b.scatter(
             [out],
             [x],
             indices,
@@ -134,8 +141,49 @@ def scatter_lower(combine):
             indices_are_sorted=indices_are_sorted,
             unique_indices=unique_indices and mode is not CLIP,
         )[0]
+        if order is None:
+            return value
+        back = [order.index(i) for i in range(x_aval.ndim)]
+        return b.transpose(_permuted(out, back), value, back)
 
     return lower
+
+
+# ---- windows of a few elements, far apart: the scattered axes are moved in front ----
+
+SHORT = 16
+ENOUGH = 4  # scattered elements, times this, that pay for moving all of them
+
+
+def front_axes(s: ScatterDimensionNumbers, shape, updates) -> list[int] | None:
+    """The order of axes in which a scatter costs least; None for that they have.
+
+    Windows that run along leading axes are written element by element.
+    """
+    axes = s.scatter_dims_to_operand_dims
+    if s.operand_batching_dims or not axes or {*axes} != {*s.inserted_window_dims}:
+        return None
+    kept = [i for i in range(len(shape)) if i not in axes]
+    before = prod(shape[i] for i in kept if i < max(axes))
+    after = prod(shape[i] for i in kept if i > max(axes))
+    if before < SHORT or after >= SHORT or ENOUGH * updates.size < prod(shape):
+        return None
+    return [*sorted(axes), *kept]
+
+
+def in_front(s: ScatterDimensionNumbers, order: list[int], ndim: int):
+    """The order of the updates' axes, and the numbers, of the scatter in that order."""
+    batch = [d for d in range(ndim) if d not in s.update_window_dims]
+    numbers = ScatterDimensionNumbers(
+        range(len(batch), ndim),
+        range(len(s.inserted_window_dims)),
+        [order.index(i) for i in s.scatter_dims_to_operand_dims],
+    )
+    return [*batch, *s.update_window_dims], numbers
+
+
+def _permuted(aval: ShapedArray, order) -> ShapedArray:
+    return aval.update(shape=tuple(aval.shape[i] for i in order))
 
 
 def scatter_batch(bind):

@@ -5,8 +5,8 @@ import numpy as np
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.derivative import Smooth
-from pullback.ops.elementwise import add, div, mul, neg, scalar_like, sub
-from pullback.ops.logic import eq, select
+from pullback.ops.elementwise import add, div, is_finite, mul, neg, scalar_like, sub
+from pullback.ops.logic import bitwise_and, bitwise_not, eq, select
 from pullback.ops.nary import INEXACT, nary
 from pullback.ops.shape import full
 
@@ -203,9 +203,10 @@ def _logaddexp_reference(x, y):
 
 
 def _weight(x, y):
-    """The share of exp(x) in exp(x) + exp(y): one half where they are equal."""
+    """The share of exp(x) in exp(x) + exp(y): one half for equal infinities."""
     apart = sub(x, y)
-    return logistic(select(eq(x, y), full(aval_of(apart), 0), apart))
+    infinite = bitwise_and(eq(x, y), bitwise_not(is_finite(x)))
+    return logistic(select(infinite, full(aval_of(apart), 0), apart))
 
 
 logaddexp_p = nary(

@@ -8,7 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.core.aval import ShapedArray, aval_of
-from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
+from pullback.core.jaxpr import (
+    NO_EFFECTS,
+    ClosedJaxpr,
+    DebugInfo,
+    consts_as_inputs,
+)
 from pullback.core.trace import eval_jaxpr, stage, state
 from pullback.transforms.vmap import to_axis, vmap_flat
 
@@ -44,6 +49,11 @@ def out_avals(call: Callee | ClosedJaxpr, avals) -> list[ShapedArray]:
     if isinstance(call, ClosedJaxpr):
         return list(call.out_avals)
     return call.out_avals(avals)
+
+
+def call_effects(*avals: ShapedArray, call: Callee | ClosedJaxpr, **_: Any):
+    """The effects of a recorded callee."""
+    return call.effects if isinstance(call, ClosedJaxpr) else NO_EFFECTS
 
 
 def as_body(call: Callee | ClosedJaxpr, args) -> tuple[ClosedJaxpr, list[Any]]:

@@ -82,7 +82,7 @@ def _split(body: ClosedJaxpr, live: tuple[bool, ...], policy: Policy | None) -> 
     both, out_live = jvp_body(body, live)
     jaxpr, consts = (both.jaxpr, both.consts)
     if policy is not None:
-        jaxpr, consts = _inlined(both)
+        jaxpr, consts = inlined(both)
     n_in, n_out = len(live), len(out_live)
     known = _known(jaxpr, jaxpr.invars[:n_in])
     saved = _saved(jaxpr, known, policy)
@@ -139,7 +139,8 @@ class _InliningTrace(StageTrace):
         return super().process(prim, args, params)
 
 
-def _inlined(closed: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
+def inlined(closed: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
+    """The program with the bodies of `jit` in place of their calls, and constants."""
     trace = _InliningTrace(closed.debug_info)
     args = [trace.new_input(a) for a in closed.in_avals]
     saved, state.trace = state.trace, trace

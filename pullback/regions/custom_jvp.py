@@ -10,6 +10,7 @@ from pullback.core.trace import state
 from pullback.regions.callee import (
     Callee,
     as_body,
+    call_effects,
     map_to_front,
     mapped,
     out_avals,
@@ -104,4 +105,5 @@ custom_jvp_call_p = Primitive(
     ),
     batch=_batch,
     multiple_results=True,
+    effects=call_effects,
 )

@@ -17,6 +17,7 @@ from pullback.ops.shape import moveaxis, reduce_sum
 from pullback.regions.callee import (
     Callee,
     as_body,
+    call_effects,
     map_to_front,
     mapped,
     out_avals,
@@ -157,6 +158,7 @@ custom_vjp_call_p = Primitive(
     ),
     batch=_batch,
     multiple_results=True,
+    effects=call_effects,
 )
 
 

@@ -24,7 +24,7 @@ class JVPTracer(Tracer):
     __slots__ = ("primal", "tangent")
 
     def __init__(self, trace: "JVPTrace", primal: Any, tangent: Any):
-        self.trace, self.primal, self.tangent = trace, primal, tangent
+        self.owner, self.primal, self.tangent = trace, primal, tangent
         self.aval = aval_of(primal)
 
     def concrete(self) -> Any:
@@ -51,7 +51,7 @@ class JVPTrace(Trace):
         """Apply `prim`; see `Trace`."""
         primals, ts, live = [], [], False
         for a in args:
-            if type(a) is JVPTracer and a.trace is self:
+            if type(a) is JVPTracer and a.owner is self:
                 primals.append(a.primal)
                 ts.append(a.tangent)
                 live = True
@@ -166,7 +166,7 @@ def jvp_flat(
 
 def unwrap(trace: JVPTrace, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Primals and tangents of the results of a function that `trace` has run."""
-    mine = [type(x) is JVPTracer and x.trace is trace for x in outs]
+    mine = [type(x) is JVPTracer and x.owner is trace for x in outs]
     primals = [x.primal if m else x for x, m in zip(outs, mine, strict=True)]
     tangents = [x.tangent if m else None for x, m in zip(outs, mine, strict=True)]
     return primals, tangents

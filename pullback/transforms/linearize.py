@@ -28,7 +28,7 @@ class TangentTrace(StageTrace):
     def process(self, prim, args, params):
         """Apply `prim`; see `Trace`."""
         for a in args:
-            if type(a) is StageTracer and a.trace is self:
+            if type(a) is StageTracer and a.owner is self:
                 return super().process(prim, args, params)
         state.trace = self.parent
         try:

@@ -19,7 +19,7 @@ class BatchTracer(Tracer):
     __slots__ = ("d", "val")
 
     def __init__(self, trace: "BatchTrace", val: Any, d: int):
-        self.trace, self.val, self.d = trace, val, d
+        self.owner, self.val, self.d = trace, val, d
         aval = aval_of(val)
         self.aval = aval.update(shape=aval.shape[:d] + aval.shape[d + 1 :])
 
@@ -57,7 +57,7 @@ class BatchTrace(Trace):
         """Apply `prim`; see `Trace`."""
         vals, ds, mapped = [], [], False
         for a in args:
-            if type(a) is BatchTracer and a.trace is self:
+            if type(a) is BatchTracer and a.owner is self:
                 vals.append(a.val)
                 ds.append(a.d)
                 mapped = True
@@ -117,7 +117,7 @@ def vmap_flat(
     finally:
         state.trace, state.axes = parent, axes
         trace.alive = False
-    mine = [type(x) is BatchTracer and x.trace is trace for x in outs]
+    mine = [type(x) is BatchTracer and x.owner is trace for x in outs]
     vals = [x.val if m else x for x, m in zip(outs, mine, strict=True)]
     return vals, [x.d if m else None for x, m in zip(outs, mine, strict=True)]
 

@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from jaxlib import _hlo, _jax  # pyright: ignore[reportAttributeAccessIssue]
+from jaxlib import (
+    _hlo,  # pyright: ignore[reportAttributeAccessIssue]
+    _jax,  # pyright: ignore[reportAttributeAccessIssue]
+    version,
+)
 
 hlo: Any = _hlo
 runtime: Any = _jax
+JAXLIB_VERSION: str = version.__version__

@@ -139,7 +139,7 @@ def from_dlpack(x: Any, device: Device | None = None) -> tuple[Buffer, np.dtype]
     if not array.flags.c_contiguous:
         array = array.copy("C")
     where = default_placement() if device is None else place((device,))
-    return place_array(array, where, _ALIAS), array.dtype
+    return place_array(array, where, _ALIAS, device is not None), array.dtype
 
 
 def buffer_shape(buffer: Buffer) -> tuple[int, ...]:
@@ -150,6 +150,21 @@ def buffer_shape(buffer: Buffer) -> tuple[int, ...]:
 def device_of(buffer: Buffer) -> Device:
     """Returns the first device that holds the buffer."""
     return buffer._sharding._internal_device_list[0]
+
+
+def move(buffer: Buffer, device: Device) -> Buffer:
+    """Copies a buffer to another device of its client."""
+    shape = buffer_shape(buffer)
+    aval = HostAval(shape, buffer.aval.dtype)
+    where = place((device,))
+    return runtime.batched_device_put(
+        aval, where.sharding, [buffer], where.devices, True, False, COPY, True
+    )
+
+
+def is_committed(buffer: Buffer) -> bool:
+    """Says whether the buffer was put on its device by name, or computed from such."""
+    return buffer._committed
 
 
 def live_bytes(device: Device) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
 
 from pullback.xla.types import Attribute, AvalLike, Context, Type, Value
 
@@ -21,13 +22,14 @@ _create = ir.Operation.create
 class Builder:
     """Appends operations to one block; regions move it and put it back."""
 
-    __slots__ = ("_place", "avals_in", "context", "loc", "module")
+    __slots__ = ("_place", "avals_in", "context", "loc", "module", "token")
 
     def __init__(self, context: Context, block: Any, loc: Any, module: Any = None):
         self.context = context
         self.module = module
         self.loc = loc
         self.avals_in: Sequence[AvalLike] = ()
+        self.token: Value | None = None  # where ordered effects have come to
         self._place = ir.InsertionPoint(block)
 
     def set_location(self, name: str, file: str, line: int, col: int = 0) -> None:
@@ -130,20 +132,32 @@ def inferred(name: str) -> Callable[..., Value]:
 class ModuleBuilder:
     """A StableHLO module in the making; bodies are handed an `emitter`."""
 
-    __slots__ = ("_names", "_place", "_raw", "context", "emitter", "functions")
+    __slots__ = (
+        "_names",
+        "_place",
+        "callbacks",
+        "context",
+        "emitter",
+        "functions",
+        "raw",
+    )
 
     def __init__(self, name: str, emitter: type[Builder]):
-        """`emitter`: what bodies are handed; `functions`: free for the caller's use."""
+        """`emitter`: what bodies are handed; `functions`: free for the caller's use.
+
+        `callbacks`: the Python functions that its operations call, by index.
+        """
         self.context, self.emitter = Context(), emitter
         self.functions: dict[Any, Any] = {}
-        self._raw = ir.Module.create(self.context.unknown)
-        self._raw.operation.attributes["sym_name"] = self.context.string(name)
-        self._place = ir.InsertionPoint(self._raw.body)
+        self.callbacks: list[Callable[..., Any]] = []
+        self.raw = ir.Module.create(self.context.unknown)
+        self.raw.operation.attributes["sym_name"] = self.context.string(name)
+        self._place = ir.InsertionPoint(self.raw.body)
         self._names: dict[str, int] = {}
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """Sets attributes of the module from plain data (`mhlo.num_partitions`)."""
-        target = self._raw.operation.attributes
+        target = self.raw.operation.attributes
         for name, value in attributes.items():
             target[name] = self.context.plain(value)
 
@@ -215,20 +229,31 @@ class ModuleBuilder:
 
     def text(self, locations: bool = False) -> str:
         """Returns the MLIR text, with `loc(...)` when asked for."""
-        return str(self._raw.operation.get_asm(enable_debug_info=locations))
+        return str(self.raw.operation.get_asm(enable_debug_info=locations))
 
     def bytecode(self) -> bytes:
         """Returns what `compile_module` takes and any thread may hold."""
-        out = io.BytesIO()
-        self._raw.operation.write_bytecode(out)
-        return out.getvalue()
+        return _bytecode(self.raw.operation)
+
+    def meaning(self) -> bytes:
+        """Returns the bytecode without locations: equal for equal programs."""
+        bare = self.raw.operation.clone()
+        with self.context.raw:
+            PassManager.parse("builtin.module(strip-debuginfo)").run(bare)
+        return _bytecode(bare)
 
     def verify(self) -> None:
         """Raises ValueError where an operation breaks its rules (for tests)."""
         try:
-            self._raw.operation.verify()
+            self.raw.operation.verify()
         except ir.MLIRError as error:
             raise ValueError(str(error)) from None
+
+
+def _bytecode(operation: Any) -> bytes:
+    out = io.BytesIO()
+    operation.write_bytecode(out)
+    return out.getvalue()
 
 
 def _donate(

@@ -1,8 +1,10 @@
 """Calls: functions of the module, custom calls, tokens, random bits, barriers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _stablehlo
 
 from pullback.xla.builder import Builder
@@ -77,6 +79,43 @@ class Calls(Builder):
                 for output, operand in aliases.items()
             ]
         )
+
+    def python_callback(
+        self,
+        function: Callable[..., tuple],
+        outs: Sequence[AvalLike],
+        args: Sequence[Value],
+        *,
+        ordered: bool,
+        pure: bool,
+    ) -> list[Value]:
+        """Calls Python when the program runs: `function(*arrays)` on NumPy arrays.
+
+        function: returns a tuple of contiguous arrays of exactly the types `outs`;
+            others end the process
+        ordered: comes after the calls before it; the first argument and the first
+            result are then a token, None in Python
+        """
+        callbacks = self.module.callbacks
+        index = np.uint64(len(callbacks))
+        callbacks.append(function)
+        ranks = [ir.RankedTensorType(x.type).rank for x in args]
+        out_ranks = [len(a.shape) for a in outs]
+        if ordered:
+            outs, args = [None, *outs], [self.token, *args]
+            ranks, out_ranks = [0, *ranks], [0, *out_ranks]
+        results = self.custom_call(
+            "xla_ffi_python_cpu_callback",
+            outs,
+            args,
+            backend_config={"index": index},
+            has_side_effect=not pure,
+            operand_layouts=[range(n - 1, -1, -1) for n in ranks],
+            result_layouts=[range(n - 1, -1, -1) for n in out_ranks],
+        )
+        if ordered:
+            self.token = results.pop(0)
+        return results
 
     def rng_bit_generator(
         self,

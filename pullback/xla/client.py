@@ -127,9 +127,24 @@ def place(devices: tuple[Device, ...]) -> Placement:
     return Placement(list(devices), device_list, sharding)
 
 
+class _Default(threading.local):
+    """The device that this thread puts new arrays on, None for the first."""
+
+    device: Device | None = None
+
+
+default = _Default()
+
+
+def default_device() -> Device:
+    """Returns the device that arrays go to when none is named, on this thread."""
+    device = default.device
+    return client().devices[0] if device is None else device
+
+
 def default_placement() -> Placement:
-    """Returns the placement on the first CPU device."""
-    return place(client().devices[:1])
+    """Returns the placement on the default device."""
+    return place((default_device(),))
 
 
 def compile_options(
@@ -162,16 +177,25 @@ class Executable:
     def __init__(self, raw: Any, owner: Client, placement: Placement):
         self._raw, self._client, self._placement = raw, owner, placement
 
-    def bind(self, wrappers: Sequence[Wrapper], avals: Sequence[Any]) -> Run:
+    def bind(
+        self,
+        wrappers: Sequence[Wrapper],
+        avals: Sequence[Any],
+        *,
+        committed: bool = False,
+        wait: bool = False,
+    ) -> Run:
         """Returns `run(buffers) -> list`, one item an output.
 
         Item i is `wrappers[i](buffer)`, called from C++; `buffer.aval` is `avals[i]`
         (see `aval_of_buffer`), an object with the physical `shape`, `dtype`,
         `weak_type` and `ndim`. Inputs are not checked against avals, only by XLA.
+        committed: what `is_committed` says of the outputs
+        wait: return only when all is done, callbacks included
         """
         sharding = self._placement.sharding
         handlers = [
-            runtime.array_result_handler(aval, sharding, True, True).wrap(wrap)
+            runtime.array_result_handler(aval, sharding, committed, True).wrap(wrap)
             for wrap, aval in zip(wrappers, avals, strict=True)
         ]
         execute = self._raw.execute_sharded
@@ -179,7 +203,14 @@ class Executable:
         def run(buffers: Sequence[Buffer]) -> list[Any]:
             return execute(buffers).consume_with_handlers(handlers)
 
-        return run
+        def run_and_wait(buffers: Sequence[Buffer]) -> list[Any]:
+            results = execute(buffers, with_tokens=True)
+            token = results.consume_token()
+            outs = results.consume_with_handlers(handlers)
+            token.block_until_ready()
+            return outs
+
+        return run_and_wait if wait else run
 
     def serialize(self) -> bytes:
         """Returns the compiled program, for `deserialize` on the same machine kind."""
@@ -199,11 +230,15 @@ class Executable:
 
     def optimized_hlo(self) -> str:
         """Returns the text of the program that XLA runs."""
-        return "\n\n".join(module.to_string() for module in self._raw.hlo_modules())
+        return "\n\n".join(module.to_string() for module in self.hlo_modules())
+
+    def hlo_modules(self) -> list[Any]:
+        """Returns jaxlib's modules of the optimized program, for use inside `xla`."""
+        return self._raw.hlo_modules()
 
     def optimized_hlo_proto(self) -> list[bytes]:
         """Returns the serialized `HloModuleProto`s of the program that XLA runs."""
-        modules = self._raw.hlo_modules()
+        modules = self.hlo_modules()
         return [module.as_serialized_hlo_module_proto() for module in modules]
 
     @property
@@ -223,23 +258,36 @@ def aval_of_buffer(buffer: Buffer) -> Any:
 
 
 def compile_module(
-    bytecode: bytes | str,
+    module: Any,
     on: Sequence[Device] | None = None,
     *,
     overrides: Mapping[str, Any] | None = None,
+    callbacks: Sequence[Callable[..., Any]] = (),
 ) -> Executable:
     """Compiles a module for the devices `on` (the first CPU device when None).
 
     Several devices compile one partitioned (SPMD) program over all of them.
+    module: bytecode or text; with callbacks, the raw module itself, on its own thread
     overrides: XLA debug options by name, such as `xla_cpu_enable_fast_math`
+    callbacks: what the module's Python calls run, by their index
 
     Raises: BackendError when the module does not parse, verify or compile.
     """
     where = place(devices()[:1] if on is None else tuple(on))
     owner = client_of(where.devices[0])
     options = compile_options(where, overrides)
-    raw = owner.raw.compile_and_load(bytecode, where.device_list, options)
+    given = (list(callbacks),) if callbacks else ()
+    raw = owner.raw.compile_and_load(module, where.device_list, options, *given)
     return Executable(raw, owner, where)
+
+
+def cost_of_module(bytecode: bytes) -> dict[str, float]:
+    """Returns XLA's estimates for a module before it is optimized."""
+    lowered = runtime.mlir.mlir_module_to_xla_computation(
+        bytecode, use_tuple_args=False, return_tuple=False
+    )
+    raw = client().raw
+    return dict(runtime.hlo_module_cost_analysis(raw, lowered.get_hlo_module()))
 
 
 def deserialize(data: bytes, on: Sequence[Device] | None = None) -> Executable:
@@ -265,21 +313,24 @@ class HostAval:
 
 
 def put(x: np.ndarray, device: Device | None = None) -> Buffer:
-    """Copies a NumPy array to a device (the first CPU device when none is named).
+    """Copies a NumPy array to a device (the default one when none is named).
 
     x: any[*s], of any layout and any element type XLA knows
     Returns: an opaque buffer that shares no memory with `x`.
     Raises: BackendError for an element type that XLA does not know.
     """
-    where = default_placement() if device is None else place((device,))
-    return place_array(x, where, COPY)
+    if device is None:
+        return place_array(x, default_placement(), COPY, False)
+    return place_array(x, place((device,)), COPY)
 
 
-def place_array(x: np.ndarray, where: Placement, semantics: Any) -> Buffer:
+def place_array(
+    x: np.ndarray, where: Placement, semantics: Any, committed: bool = True
+) -> Buffer:
     """Hands a NumPy array to devices, copied or shared as `semantics` says."""
     aval = HostAval(x.shape, x.dtype)
     copies = [x] * len(where.devices)
     # enable_x64 is always given: without it 64-bit data narrows when JAX is loaded.
     return _device_put(
-        aval, where.sharding, copies, where.devices, True, False, semantics, True
+        aval, where.sharding, copies, where.devices, committed, False, semantics, True
     )

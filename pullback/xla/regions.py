@@ -127,9 +127,28 @@ class Regions(Builder):
     def while_loop(self, inits: Sequence[Value], cond: Body, body: Body) -> list[Value]:
         """`cond(b, *state) -> bool[]`, `body(b, *state) -> list`; values outside may
         be used inside"""
+        if self.token is not None:
+            return self._ordered_while(inits, cond, body)
         types = [x.type for x in inits]
         regions = [(types, cond), (types, body)]
         return self.many("stablehlo.while", types, inits, None, regions)
+
+    def _ordered_while(self, inits, cond: Body, body: Body) -> list[Value]:
+        """A loop that hands on the token."""
+        state = [*inits, self.token]
+
+        def test(b: Regions, *xs: Value) -> Sequence[Value]:
+            b.token = xs[-1]
+            return b._run(cond, xs[:-1])
+
+        def step(b: Regions, *xs: Value) -> Sequence[Value]:
+            b.token = xs[-1]
+            return [*b._run(body, xs[:-1]), b.token]
+
+        types = [x.type for x in state]
+        regions = [(types, test), (types, step)]
+        *outs, self.token = self.many("stablehlo.while", types, state, None, regions)
+        return outs
 
     def case(
         self,
@@ -141,14 +160,29 @@ class Regions(Builder):
 
         index: int32[]; branches take no arguments and use values from outside
         """
-        results = self.context.tensors(outs)
-        regions = [((), branch) for branch in branches]
-        return self.many("stablehlo.case", results, (index,), None, regions)
+        return self._branch("stablehlo.case", index, branches, outs)
 
     def if_(
         self, pred: Value, on_true: Body, on_false: Body, outs: Sequence[AvalLike]
     ) -> list[Value]:
         """pred: bool[]; branches as in `case`"""
-        results = self.context.tensors(outs)
-        regions = [((), on_true), ((), on_false)]
-        return self.many("stablehlo.if", results, (pred,), None, regions)
+        return self._branch("stablehlo.if", pred, (on_true, on_false), outs)
+
+    def _branch(self, name: str, chosen: Value, branches, outs) -> list[Value]:
+        token = self.token
+        if token is None:
+            regions = [((), branch) for branch in branches]
+            results = self.context.tensors(outs)
+            return self.many(name, results, (chosen,), None, regions)
+
+        def ordered(branch: Body) -> Body:
+            def run(b: Regions) -> Sequence[Value]:
+                b.token = token
+                return [*b._run(branch, ()), b.token]
+
+            return run
+
+        regions = [((), ordered(branch)) for branch in branches]
+        results = self.context.tensors([*outs, None])
+        *values, self.token = self.many(name, results, (chosen,), None, regions)
+        return values

@@ -5,10 +5,10 @@ import pytest
 
 import pullback
 from pullback import lax, numpy as pnp
-from pullback.compile import executable
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.trace import in_charge
 from pullback.debug import NumpyTrace, interpret
+from pullback.xla import client
 
 X = np.arange(3, dtype=np.float32)
 
@@ -23,7 +23,7 @@ def _no_compiler(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("compiled")
 
-    monkeypatch.setattr(executable, "compile_module", refuse)
+    monkeypatch.setattr(client, "compile_module", refuse)
 
 
 @pytest.mark.usefixtures("_no_compiler")

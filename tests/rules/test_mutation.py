@@ -18,6 +18,9 @@ CHECKS = (
 EQUIVALENT = {
     "iota: batch": "it has no operand, so it is never mapped",
     "reduce_precision: derivative, transpose 0": "rounding has no central difference",
+    "ceil: derivative, tangent 0": "it is zero",
+    "floor: derivative, tangent 0": "it is zero",
+    "round: derivative, tangent 0": "it is zero",
     "stop_gradient: derivative, tangent 0": "it is zero",
     "polygamma: derivative, tangent 0": "it raises, or is not a number",
     "zeta: derivative, tangent 0": "it raises, or is not a number",

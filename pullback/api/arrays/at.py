@@ -21,10 +21,12 @@ from pullback.core.value import Array
 from pullback.ops.convert import convert
 from pullback.ops.dimensions import FILL_OR_DROP, GatherScatterMode, default_fill
 from pullback.ops.elementwise import neg
+from pullback.ops.inverse import SMALL, SPARSE
 from pullback.ops.logic import select_n
 from pullback.ops.normalize import normalize
 from pullback.ops.pick_read import read
-from pullback.ops.pick_write import ADD, MAX, MIN, MUL, SET, Update, write
+from pullback.ops.pick_region import ADD, LONG, MAX, MIN, MUL, SET, Update
+from pullback.ops.pick_write import write
 from pullback.ops.promote import broadcast_to, promote_inexact, to_dtype
 from pullback.ops.promotion import promote_pair
 from pullback.ops.shape import broadcast_in_dim, full, reshape
@@ -272,7 +274,7 @@ def _under_mask(x, index: Any, values, update: Update):
         if shape[place] != 1 or len(shape) > aval_of(x).ndim - covered + 1:
             return None
         shape = (*shape[:place], *(1,) * covered, *shape[place + 1 :])
-    if not isinstance(mask, Tracer) and _is_sparse(mask):
+    if not isinstance(mask, Tracer) and _is_sparse(mask, aval_of(x).size):
         return None
     chosen = _mask_of(index, x)
     if chosen is None:
@@ -283,10 +285,12 @@ def _under_mask(x, index: Any, values, update: Update):
     return select_n(chosen, x, new)
 
 
-def _is_sparse(mask: Any) -> bool:
+def _is_sparse(mask: Any, size: int) -> bool:
     """Whether a scatter to the true positions is less work than a choice everywhere."""
     value = np.asarray(mask)
-    return value.size > 32 * 32 and 32 * np.count_nonzero(value) < value.size
+    count = np.count_nonzero(value)
+    rows = size >= LONG * value.size
+    return size > SMALL and (8 if rows else SPARSE) * count < value.size
 
 
 METHODS = {"at": property(Indexable, doc="Updated copies: `x.at[index].set(y)`.")}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pullback.core.errors import DtypeError, ShapeError
+from pullback.ops.linalg_lu import lu_p
 from tests.rules.sample import Bad, Sample, rand
 
 FLOAT = ("float64", "float32")
@@ -22,7 +23,7 @@ def general(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def definite(*shape: int, seed: int = 0) -> np.ndarray:
-    """Positive definite matrices with distinct eigenvalues; the upper triangle is off."""
+    """Positive definite, with distinct eigenvalues, by the lower triangle."""
     x = 0.2 * rand(*shape, lo=-1, hi=1, seed=seed)
     n = shape[-1]
     x[..., range(n), range(n)] = 1.5 + np.arange(n)
@@ -53,6 +54,30 @@ def turned(*shape: int, seed: int = 0) -> np.ndarray:
     return x + 0.3j * rand(*shape, lo=-1, hi=1, seed=seed + 7)
 
 
+def decompositions(name: str, value: bool, **more) -> list[Sample]:
+    """Of matrices of all forms."""
+    matrices = [general(2, *TALL), general(*WIDE), general(*SQUARE), rand(1, 1)]
+    matrices += [rand(2, 0, 3), rand(2, 0), rand(0, 2, 2)]
+    return [
+        Sample((x,), {name: value, **more}, FLOAT, roll=False, tol=2.0)
+        for x in matrices
+    ]
+
+
+def eigen(left: bool, right: bool) -> dict:
+    return {"compute_left_eigenvectors": left, "compute_right_eigenvectors": right}
+
+
+def factored(x: np.ndarray) -> tuple:
+    """A matrix with its LU decomposition."""
+    factors, _, permutation = lu_p.reference(x)
+    return x, factors, permutation
+
+
+ROTATING = np.asarray([[0.9, -1.0, 0.2], [1.0, 0.8, 0.1], [0.3, 0.1, 2.5]])
+STRAIGHT, TURNED = {"transpose_a": False}, {"transpose_a": True}
+OUTER = (0, 3)
+VECTORS = {"full_matrices": True, "compute_uv": True}
 SAMPLES = {
     "cholesky": [
         Sample((definite(3, 3),), {}, FLOAT, roll=False),
@@ -92,6 +117,79 @@ SAMPLES = {
         Sample((PIVOTS[0],), {"permutation_size": 4}),
         Sample((PIVOTS[:0],), {"permutation_size": 3}),
         Sample((PIVOTS[:, :0],), {"permutation_size": 2}),
+    ],
+    "qr": [
+        *decompositions("full_matrices", False),
+        Sample((general(*SQUARE),), {"full_matrices": True}, FLOAT, roll=False),
+        Sample((general(*WIDE),), {"full_matrices": True}, FLOAT, roll=False),
+        Sample((turned(2, *TALL),), {"full_matrices": False}, COMPLEX, roll=False),
+        Sample((turned(2, *WIDE),), {"full_matrices": True}, COMPLEX, roll=False),
+        Sample(
+            (general(*TALL),), {"full_matrices": True}, FLOAT, grad=False, roll=False
+        ),
+    ],
+    "geqrf": [
+        Sample((general(2, *TALL),), {}, FLOAT, roll=False),
+        Sample((turned(*WIDE),), {}, COMPLEX, roll=False),
+        Sample((rand(0, 2),), {}, FLOAT, roll=False),
+    ],
+    "householder_product": [
+        Sample((0.3 * general(2, *TALL), rand(2, 3)), {}, FLOAT, roll=False),
+        Sample((0.3 * turned(4, 3), turned(1, 2)[0]), {}, COMPLEX, roll=False),
+        Sample((rand(3, 0), rand(0)), {}, FLOAT, roll=False),
+    ],
+    "eigh": [
+        Sample((definite(3, 3),), {"lower": True}, FLOAT, roll=False),
+        Sample((definite(2, 4, 4),), {"lower": False}, FLOAT, roll=False),
+        Sample((turned(3, 3),), {"lower": True}, COMPLEX, grad=False, roll=False),
+        Sample((rand(1, 1),), {"lower": True}, FLOAT, roll=False),
+        Sample((rand(0, 0),), {"lower": True}, FLOAT, roll=False),
+        Sample((rand(0, 2, 2),), {"lower": True}, FLOAT, roll=False),
+    ],
+    "svd": [
+        *decompositions("full_matrices", False, compute_uv=True),
+        *decompositions("full_matrices", False, compute_uv=False),
+        Sample((general(*SQUARE),), {**VECTORS}, FLOAT, roll=False),
+        Sample((turned(*TALL),), {**VECTORS}, COMPLEX, grad=False, roll=False),
+        Sample((general(*WIDE),), {**VECTORS}, FLOAT, grad=False, roll=False),
+        Sample((np.full((2, 2), np.nan),), {**VECTORS}, FLOAT, grad=False, roll=False),
+    ],
+    "eig": [
+        Sample((general(2, 4, 4),), eigen(False, False), BOTH, roll=False, tol=3.0),
+        Sample((ROTATING,), eigen(False, False), FLOAT, roll=False, tol=3.0),
+        # the signs of real vectors are those of the library that NumPy was built with
+        Sample((turned(4, 4),), eigen(True, True), COMPLEX, tol=3.0, roll=False),
+        Sample((turned(3, 3),), eigen(True, False), COMPLEX, tol=3.0, roll=False),
+        Sample((ROTATING + 0j,), eigen(False, True), COMPLEX, False, 3.0, False),
+        Sample((rand(0, 0),), eigen(False, True), FLOAT, roll=False),
+        Sample((rand(0, 2, 2),), eigen(False, False), FLOAT, roll=False),
+    ],
+    "lu_solve": [
+        Sample((*factored(general(*SQUARE)), rand(4, 2)), STRAIGHT, FLOAT, OUTER),
+        Sample((*factored(general(2, 3, 3)), rand(2, 3, 2)), TURNED, FLOAT, OUTER),
+        Sample((*factored(turned(2, 3, 3)), turned(2, 3, 2)), TURNED, COMPLEX, OUTER),
+        Sample((*factored(turned(3, 3)[::-1]), turned(3, 2)), STRAIGHT, COMPLEX, OUTER),
+        Sample((*factored(rand(1, 1)), rand(1, 0)), STRAIGHT, FLOAT, OUTER),
+        Sample((*factored(rand(0, 0)), rand(0, 2)), STRAIGHT, FLOAT, OUTER),
+    ],
+    "det": [
+        Sample((*factored(general(4, 4)), np.ones(())), {}, FLOAT, (0,)),
+        Sample((*factored(turned(2, 3, 3)), np.ones(2) + 0j), {}, COMPLEX, (0,)),
+        Sample((*factored(rand(1, 1)), np.ones(())), {}, FLOAT, (0,)),
+        Sample((*factored(rand(0, 2, 2)), rand(0)), {}, FLOAT, (0,)),
+    ],
+    "slogdet": [
+        Sample((*factored(-general(4, 4)), np.ones(())), {}, FLOAT, (0,)),
+        Sample((*factored(turned(2, 3, 3)), np.ones(2) + 0j), {}, COMPLEX, (0,)),
+        Sample((*factored(rand(0, 0)), np.ones(())), {}, FLOAT, (0,)),
+    ],
+    "pinv": [
+        *(
+            Sample((x, np.linalg.pinv(x)), {}, FLOAT, (0,), roll=False)
+            for x in (general(2, *TALL), general(*WIDE), general(*SQUARE), np.eye(3))
+        ),
+        Sample((turned(*TALL), np.linalg.pinv(turned(*TALL))), {}, COMPLEX, (0,)),
+        Sample((rand(2, 0), rand(0, 2)), {}, FLOAT, (0,)),
     ],
 }
 BAD = {

@@ -273,3 +273,23 @@ def test_second_computation_survives_the_compiler():
     f = pullback.checkpoint(lambda x: pnp.sin(pnp.sin(x)), prevent_cse=False)
     text = pullback.jit(pullback.grad(lambda x: f(x).sum())).lower(X).as_text()
     assert "optimization_barrier" not in text
+
+
+@pytest.mark.parametrize(
+    ("i", "name"),
+    [(0, "custom_jvp_call"), (2, "custom_vjp_call"), (4, "checkpoint")],
+)
+def test_recorded_by_name_and_run_by_the_interpreter(i, name):
+    f = functions(pullback, pnp)[i]
+    closed = pullback.make_jaxpr(f)(X, 2 * X)
+    check_jaxpr(closed)
+    assert [e.primitive.name for e in closed.eqns] == [name]
+    close(pullback.debug.interpret(f)(X, 2 * X), f(X, 2 * X))
+
+
+def test_the_pullback_is_one_linear_equation():
+    f = functions(pullback, pnp)[2]
+    _, pull = pullback.vjp(pullback.jit(f), X, 2 * X)
+    assert "custom_lin" in {e.primitive.name for e in all_eqns(pull._jaxpr)}
+    with pytest.raises(errors.DifferentiationError, match="forward-mode"):
+        pullback.linearize(f, X, 2 * X)[1](X, X)

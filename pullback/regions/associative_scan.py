@@ -1,0 +1,323 @@
+"""associative_scan: states combined from one end of an axis to each of its places.
+
+A short or wide scan is a loop. A long one is cut into blocks whose scans advance
+together; the totals of the blocks are scanned in turn. Either does O(n) work, and a
+derivative keeps the states, nothing else.
+"""
+
+from collections.abc import Sequence
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from pullback.core.aval import ShapedArray, aval_of
+from pullback.core.derivative import Region
+from pullback.core.errors import InternalError
+from pullback.core.jaxpr import ClosedJaxpr
+from pullback.core.primitive import Primitive
+from pullback.ops.joining import concatenate
+from pullback.ops.shape import reshape, transpose
+from pullback.ops.slicing import rev, slice_in_dim
+from pullback.regions import monoid
+from pullback.regions.bodies import cached, closed
+from pullback.regions.jit import jit_p
+from pullback.regions.monoid_cost import scan_block
+from pullback.regions.reference import run_reference
+from pullback.regions.scan import scan_flat
+from pullback.regions.scan_bodies import parts
+from pullback.transforms.vmap import to_axis
+
+INDEX = ShapedArray((), np.dtype(np.int32))
+
+
+def associative_scan(
+    body: ClosedJaxpr, consts: Sequence[Any], xs: Sequence[Any], reverse: bool = False
+) -> list[Any]:
+    """Row i: rows 0 ... i of `xs` combined in order; `reverse`: rows n-1 ... i.
+
+    Args:
+      body: `body(*consts, *acc, *x) -> acc`, associative; `x` is the new row.
+      xs: each `[n, *cell]`.
+    """
+    return associative_scan_p.bind(
+        *consts, *xs, jaxpr=body, num_consts=len(consts), reverse=reverse
+    )
+
+
+def _abstract(*avals, jaxpr, num_consts, reverse):
+    cells = monoid.state_avals(jaxpr)
+    xs = [a.strong() for a in avals[num_consts:]]
+    if len(xs) != len(cells) or any(
+        x.shape[1:] != c.shape or x.dtype != c.dtype
+        for x, c in zip(xs, cells, strict=True)
+    ):
+        raise InternalError(f"associative_scan of {xs} with cells {cells}")
+    return xs
+
+
+def _reference(*args, jaxpr, num_consts, reverse):
+    consts, xs = parts(args, num_consts)
+    n = len(xs[0])
+    if not n:
+        return xs
+    order = range(n - 1, -1, -1) if reverse else range(n)
+    acc = [x[order[0]] for x in xs]
+    rows = [acc]
+    for i in order[1:]:
+        acc = run_reference(jaxpr, *consts, *acc, *(x[i] for x in xs))
+        rows.append(acc)
+    return [np.stack(r) for r in zip(*(rows[::-1] if reverse else rows), strict=True)]
+
+
+# ---- the algorithm, as a program ----
+
+
+def _block(avals: Sequence[ShapedArray], num_consts: int) -> int | None:
+    x = max(avals[num_consts:], key=lambda a: a.size)
+    n = x.shape[0]
+    return scan_block(n, x.size // n) if n else None
+
+
+def _program(avals, jaxpr, num_consts, reverse) -> ClosedJaxpr:
+    """The scan written with smaller scans, or with a loop."""
+
+    def fun(*args):
+        consts, xs = parts(args, num_consts)
+        if reverse and block is not None:
+            xs = [rev(x, (0,)) for x in xs]
+            ys = in_blocks(jaxpr, consts, xs, block)
+            return [rev(y, (0,)) for y in ys]
+        if block is not None:
+            return in_blocks(jaxpr, consts, xs, block)
+        return _loop(jaxpr, consts, xs, reverse)
+
+    block = _block(avals, num_consts)
+    key = ("associative_scan", tuple(avals), reverse, block)
+    return cached(jaxpr, key, lambda: closed(fun, avals, jaxpr))
+
+
+def in_blocks(body: ClosedJaxpr, consts: Sequence, xs: Sequence, length: int) -> list:
+    """A scan as scans of blocks of `length` cells, and of their totals."""
+    n = aval_of(xs[0]).shape[0]
+    count = -(-n // length)
+    rows = [_stacked(filled(x, count * length), count, length) for x in xs]
+    inner = associative_scan(monoid.over(body, (count,)), consts, rows)
+    totals = [last_row(y, count - 1) for y in inner]
+    before = associative_scan(body, consts, totals)
+    before = [monoid.spread_rows(t, length) for t in before]
+    later = [slice_in_dim(y, 1, count, axis=1) for y in inner]
+    later = monoid.combined(body, consts, before, later, (length, count - 1))
+    first = [slice_in_dim(y, 0, 1, axis=1) for y in inner]
+    joined = [concatenate([f, y], 1) for f, y in zip(first, later, strict=True)]
+    return [slice_in_dim(_unstacked(y), 0, n) for y in joined]
+
+
+def filled(x: Any, n: int, axis: int = 0) -> Any:
+    """`x` brought to size `n` along an axis by copies of its last row."""
+    aval = aval_of(x)
+    size = aval.shape[axis]
+    if n == size:
+        return x
+    last = slice_in_dim(x, size - 1, size, axis=axis)
+    shape = (*aval.shape[:axis], n - size, *aval.shape[axis + 1 :])
+    more = monoid.stretched(last, shape)
+    return concatenate([x, more], axis)
+
+
+def last_row(x: Any, count: int) -> Any:
+    """The last row of a stack: its first `count` cells."""
+    shape = aval_of(x).shape
+    row = slice_in_dim(x, shape[0] - 1, shape[0])
+    return slice_in_dim(reshape(row, shape[1:]), 0, count)
+
+
+def _stacked(x: Any, count: int, length: int) -> Any:
+    """`[count * length, *cell] -> [length, count, *cell]`."""
+    cell = aval_of(x).shape[1:]
+    x = reshape(x, (count, length, *cell))
+    return transpose(x, (1, 0, *range(2, 2 + len(cell))))
+
+
+def _unstacked(x: Any) -> Any:
+    """`[length, count, *cell] -> [count * length, *cell]`."""
+    length, count, *cell = aval_of(x).shape
+    x = transpose(x, (1, 0, *range(2, 2 + len(cell))))
+    return reshape(x, (count * length, *cell))
+
+
+def _loop(body: ClosedJaxpr, consts, xs, reverse: bool) -> list[Any]:
+    """A scan as a loop over rows, the first of which is where it starts."""
+    n = aval_of(xs[0]).shape[0]
+    if n < 2:
+        return list(xs)
+    ns = len(xs)
+    begin, rest = zip(*(_divided(x, n, reverse) for x in xs), strict=True)
+    acc = [reshape(x, aval_of(x).shape[1:]) for x in begin]
+    outs = scan_flat(_emitting(body), consts, acc, rest, length=n - 1, reverse=reverse)
+    return _joined(begin, outs[ns:], reverse)
+
+
+def _divided(x: Any, n: int, reverse: bool):
+    """The row where a scan starts, and the others."""
+    at = n - 1 if reverse else 0
+    rest = (0, n - 1) if reverse else (1, n)
+    return slice_in_dim(x, at, at + 1), slice_in_dim(x, *rest)
+
+
+def _joined(begin, rest, reverse: bool) -> list[Any]:
+    pairs = zip(begin, rest, strict=True)
+    return [concatenate([y, x] if reverse else [x, y], 0) for x, y in pairs]
+
+
+def _emitting(body: ClosedJaxpr) -> ClosedJaxpr:
+    """The combiner as the body of a loop that also stacks what it carries."""
+
+    def make():
+        outs = body.jaxpr.outvars
+        jaxpr = body.jaxpr.replace(outvars=[*outs, *outs])
+        return ClosedJaxpr(jaxpr, body.consts)
+
+    return cached(body, ("monoid emitting",), make)
+
+
+# ---- derivatives ----
+
+
+def _jvp(primals, tangents, *, jaxpr, num_consts, reverse):
+    consts, xs = parts(primals, num_consts)
+    t_consts, ts = parts(tangents, num_consts)
+    live = tuple(t is not None for t in t_consts)
+    plan = monoid.dual(jaxpr, live, monoid.any_live([ts]))
+    outs = associative_scan(
+        plan.body,
+        [*consts, *(t for t in t_consts if t is not None)],
+        monoid.dual_states(xs, ts, plan.states),
+        reverse,
+    )
+    return monoid.undual(outs, plan.states)
+
+
+def _linearize(primals, live, *, jaxpr, num_consts, reverse):
+    avals = [aval_of(x).strong() for x in primals]
+    if _block(avals, num_consts) is not None:
+        program = _program(avals, jaxpr, num_consts, reverse)
+        rule: Any = jit_p.derivative
+        return rule.linearize(primals, live, jaxpr=program, name="associative_scan")
+    consts, xs = parts(primals, num_consts)
+    ys = associative_scan(jaxpr, consts, xs, reverse)
+    plan = monoid.tangent(jaxpr, tuple(live[:num_consts]), tuple(live[num_consts:]))
+
+    def linear(tangents):
+        given = iter(tangents)
+        ts = [next(given) if on else None for on in live]
+        t_consts = [t for t in ts[:num_consts] if t is not None]
+        t_xs = monoid.dual_states(xs, ts[num_consts:], plan.states)[len(xs) :]
+        return _tangents(plan, [*consts, *t_consts], xs, ys, t_xs, reverse)
+
+    return ys, list(plan.states), linear
+
+
+def _tangents(plan: monoid.Tangent, consts, xs, ys, ts, reverse: bool) -> list[Any]:
+    """The linear recurrence that tangents of a scan follow."""
+    n = aval_of(xs[0]).shape[0]
+    if n < 2 or not ts:
+        return list(ts)
+    before = (1, n) if reverse else (0, n - 1)
+    kept = [slice_in_dim(y, *before) for y in compress(ys, plan.acc)]
+    kept += [_divided(x, n, reverse)[1] for x in compress(xs, plan.x)]
+    begin, rest = zip(*(_divided(t, n, reverse) for t in ts), strict=True)
+    acc = [reshape(t, aval_of(t).shape[1:]) for t in begin]
+    rows = [*kept, *rest]
+    outs = scan_flat(plan.body, consts, acc, rows, length=n - 1, reverse=reverse)
+    return _joined(begin, outs[len(ts) :], reverse)
+
+
+def _transpose(cts, operands, *, jaxpr, num_consts, reverse):
+    avals = [aval_of(x).strong() for x in operands]
+    program = _program(avals, jaxpr, num_consts, reverse)
+    rule: Any = jit_p.derivative
+    return rule.transpose(cts, operands, jaxpr=program, name="associative_scan")
+
+
+def _batch(n, xs, ds, *, jaxpr, num_consts, reverse):
+    mapped = tuple(d is not None for d in ds[:num_consts])
+    body = monoid.mapped(jaxpr, n, mapped)
+    pairs = list(zip(xs, ds, strict=True))
+    consts = [x if d is None else to_axis(x, d, n, 0) for x, d in pairs[:num_consts]]
+    rows = [to_axis(x, d, n, 1) for x, d in pairs[num_consts:]]
+    outs = associative_scan(body, consts, rows, reverse)
+    return outs, [1] * len(outs)
+
+
+# ---- lowering ----
+
+
+def _lower(b, outs, *xs, jaxpr, num_consts, reverse):
+    avals = b.avals_in
+    n = outs[0].shape[0]
+    if n < 2:
+        return list(xs[num_consts:])
+    if _block(avals, num_consts) is not None:
+        program = _program(avals, jaxpr, num_consts, reverse)
+        return b.inline(program, xs)
+    return _Loop(b, outs, xs, jaxpr, num_consts, reverse).run()
+
+
+class _Loop:
+    """The loop: the results start as the operands, and rows are replaced in place."""
+
+    def __init__(self, b, outs, operands, body: ClosedJaxpr, num_consts, reverse):
+        self.b, self.outs, self.body = b, outs, body
+        self.consts, self.xs = parts(operands, num_consts)
+        self.reverse, self.n = reverse, outs[0].shape[0]
+
+    def run(self) -> list[Any]:
+        """The stacked results."""
+        b = self.b
+        at = self.index(self.n - 1 if self.reverse else 0)
+        acc = [self.row(x, a, at) for x, a in zip(self.xs, self.outs, strict=True)]
+        return b.while_loop([self.index(1), *acc, *self.xs], self.more, self.step)[
+            1 + len(acc) :
+        ]
+
+    def index(self, i: int) -> Any:
+        return self.b.constant(i, INDEX)
+
+    def more(self, b, i, *state):
+        return b.compare(i, self.index(self.n), "LT")
+
+    def step(self, b, i, *state):
+        acc, stacks = parts(state, len(self.outs))
+        at = b.subtract(self.index(self.n - 1), i) if self.reverse else i
+        rows = [self.row(x, a, at) for x, a in zip(self.xs, self.outs, strict=True)]
+        acc = b.inline(self.body, [*self.consts, *acc, *rows])
+        filled = [
+            b.dynamic_update_slice(
+                stack,
+                b.reshape(ShapedArray((1, *a.shape[1:]), a.dtype), y),
+                self.starts(at, a),
+            )
+            for stack, y, a in zip(stacks, acc, self.outs, strict=True)
+        ]
+        return [b.add(i, self.index(1)), *acc, *filled]
+
+    def row(self, x, aval: ShapedArray, at) -> Any:
+        b, rest = self.b, aval.shape[1:]
+        cut = b.dynamic_slice(x, self.starts(at, aval), (1, *rest))
+        return b.reshape(ShapedArray(rest, aval.dtype), cut)
+
+    def starts(self, at, aval: ShapedArray) -> list[Any]:
+        return [at, *(self.index(0) for _ in aval.shape[1:])]
+
+
+associative_scan_p = Primitive(
+    "associative_scan",
+    abstract=_abstract,
+    reference=_reference,
+    lower=_lower,
+    derivative=Region(jvp=_jvp, linearize=_linearize, transpose=_transpose),
+    batch=_batch,
+    multiple_results=True,
+    effects=lambda *avals, jaxpr, **params: jaxpr.effects,
+)

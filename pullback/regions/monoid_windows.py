@@ -1,0 +1,279 @@
+"""Windows that slide along one axis after another, as programs of scans and slices.
+
+Folding a window in row-major order is folding its last axis, then the one before it,
+for any associative combiner. Along one axis the cells are cut into blocks as long as
+the window (van Herk 1992, Gil and Werman 1993): every window is the end of one block,
+combined with the beginning of the next.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pullback.core.aval import aval_of
+from pullback.core.jaxpr import ClosedJaxpr
+from pullback.ops.joining import concatenate
+from pullback.ops.logic import select_n
+from pullback.ops.shape import full, reshape, transpose, zeros
+from pullback.ops.slicing import pad, slice_in_dim
+from pullback.regions import checkpoint, monoid
+from pullback.regions.associative_scan import associative_scan, filled
+from pullback.regions.bodies import cached, closed, run
+from pullback.regions.monoid_cost import window_strategy
+from pullback.regions.reduce import fold
+from pullback.regions.scan_bodies import parts
+
+
+RADIX = 8
+import os
+APART = checkpoint.Settings(differentiated=not os.environ.get("NB"))
+
+
+class Windows(NamedTuple):
+    """The geometry of windows, one entry an axis.
+
+    `dimensions`: cells in a window. `strides`: steps from one to the next. `padding`:
+    cells added at both ends, dropped where negative. `base_dilation`: the distance of
+    the cells of the operand. `window_dilation`: the distance of the cells of a window.
+    """
+
+    dimensions: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    base_dilation: tuple[int, ...]
+    window_dilation: tuple[int, ...]
+
+    def padded(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The sizes of the operand when dilated and padded."""
+        return tuple(
+            max(0, low + high + (n - 1) * dilation + 1 if n else low + high)
+            for n, (low, high), dilation in zip(
+                shape, self.padding, self.base_dilation, strict=True
+            )
+        )
+
+    def spans(self) -> tuple[int, ...]:
+        """The sizes of a window when dilated."""
+        pairs = zip(self.dimensions, self.window_dilation, strict=True)
+        return tuple((k - 1) * dilation + 1 for k, dilation in pairs)
+
+    def counts(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The number of windows along each axis of an operand."""
+        sizes = zip(self.padded(shape), self.spans(), self.strides, strict=True)
+        return tuple((n - k) // s + 1 if n >= k else 0 for n, k, s in sizes)
+
+    def with_front(self) -> "Windows":
+        """The same windows in an operand with one more axis, in front."""
+        pads = ((0, 0), *self.padding)
+        front = [(1, *f) for f in (self[0], self[1], self[3], self[4])]
+        return Windows(front[0], front[1], pads, front[2], front[3])
+
+
+def slide(
+    body: ClosedJaxpr,
+    consts: Sequence[Any],
+    inits: Sequence[Any],
+    xs: Sequence[Any],
+    windows: Windows,
+    neutral: bool,
+) -> list[Any]:
+    """The fold of every window, from `inits`; operands are `[*shape, *cell]`."""
+    ndim = len(windows.dimensions)
+    shape = aval_of(xs[0]).shape[:ndim]
+    counts = windows.counts(shape)
+    if 0 in counts:
+        return [monoid.spread(i, counts) for i in inits]
+    pairs = zip(xs, inits, strict=True)
+    xs = [padded(x, i, windows, ndim) for x, i in pairs]
+    for axis in reversed(range(ndim)):
+        k, s = windows.dimensions[axis], windows.strides[axis]
+        xs = _dilated(body, consts, xs, ndim, axis, k, s, windows.window_dilation[axis])
+    if neutral:
+        return list(xs)
+    begin = [monoid.spread(i, counts) for i in inits]
+    return monoid.combined(body, consts, begin, xs, counts)
+
+
+def padded(x: Any, value: Any, windows: Windows, ndim: int) -> Any:
+    """`x` dilated and padded with cells `value`."""
+    cell = aval_of(value)
+    config = [
+        (low, high, dilation - 1)
+        for (low, high), dilation in zip(
+            windows.padding, windows.base_dilation, strict=True
+        )
+    ]
+    if not any(map(any, config)):
+        return x
+    if not cell.shape:
+        return pad(x, value, config)
+    config += [(0, 0, 0)] * cell.ndim
+    zero = zeros(cell.update(shape=(), weak_type=False))
+    out = pad(x, zero, config)
+    flags = aval_of(x).update(dtype=np.dtype(bool), weak_type=False)
+    inside = pad(full(flags, True), False, config)
+    shape = aval_of(out).shape
+    return select_n(inside, monoid.spread(value, shape[:ndim]), out)
+
+
+# ---- one axis ----
+
+
+def _dilated(body, consts, xs, ndim, axis: int, k: int, stride: int, dilation: int):
+    """Windows of `k` cells that are `dilation` apart: each phase by itself."""
+    if dilation == 1 or k == 1:
+        return _along(body, consts, xs, ndim, axis, k, stride)
+    n = aval_of(xs[0]).shape[axis]
+    rows = -(-n // dilation)
+    split = [_folded_axis(filled(x, rows * dilation, axis), axis, dilation) for x in xs]
+    outs = _along(body, consts, split, ndim + 1, axis, k, 1)
+    flat = [_flat_axis(y, axis) for y in outs]
+    count = n - (k - 1) * dilation
+    return [slice_in_dim(y, 0, count, stride, axis) for y in flat]
+
+
+def _along(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
+    """Windows of `k` neighbours along one axis."""
+    n = aval_of(xs[0]).shape[axis]
+    if k == 1:
+        return [slice_in_dim(x, 0, n, stride, axis) if stride > 1 else x for x in xs]
+    both = math.gcd(k, stride)
+    if both > 1:
+        used = (n - k) // stride * stride + k
+        xs = [slice_in_dim(x, 0, used, axis=axis) for x in xs]
+        xs = _shortened(body, consts, xs, ndim, axis, both)
+        return _along(body, consts, xs, ndim, axis, k // both, stride // both)
+    how = window_strategy(k, None, False)
+    if how == "chain" or stride >= k:
+        return _chain(body, consts, xs, ndim, axis, k, stride)
+    if how == "doubling":
+        outs = _doubling(body, consts, xs, ndim, axis, k)
+        return [slice_in_dim(y, 0, None, stride, axis) for y in outs]
+    outs = _blocks(body, consts, xs, ndim, axis, k)
+    return [slice_in_dim(y, 0, n - k + 1, stride, axis) for y in outs]
+
+
+def _chain(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
+    """The cells of every window, one after the other."""
+    n = aval_of(xs[0]).shape[axis]
+
+    def shifted(i):
+        return [slice_in_dim(x, i, n - k + 1 + i, stride, axis) for x in xs]
+
+    acc = shifted(0)
+    shape = aval_of(acc[0]).shape[:ndim]
+    for i in range(1, k):
+        acc = monoid.combined(body, consts, acc, shifted(i), shape)
+    return acc
+
+
+def _doubling(body, consts, xs, ndim, axis: int, k: int) -> list[Any]:
+    """Windows of k cells from windows of k // RADIX cells, and so on.
+
+    Reading the digits of k, windows of s cells become windows of RADIX * s + digit.
+    """
+    size, rest = k, []
+    while size >= RADIX:
+        size, digit = divmod(size, RADIX)
+        rest.append(digit)
+    acc = _chain(body, consts, xs, ndim, axis, size, 1)
+    for digit in reversed(rest):
+        wide = size * RADIX + digit
+        plan = _Pass(ndim, axis, size, digit, aval_of(xs[0]).shape[axis] - wide + 1)
+        acc, size = plan.apply(body, consts, acc, xs), wide
+    return acc
+
+
+class _Pass(NamedTuple):
+    """From windows of `size` cells to `n` windows of RADIX * size + digit cells."""
+
+    ndim: int
+    axis: int
+    size: int
+    digit: int
+    n: int
+
+    def apply(self, body: ClosedJaxpr, consts, acc, xs) -> list[Any]:
+        """One loop of XLA, which passes are not merged into; run again backwards."""
+        args = [*consts, *acc, *xs]
+        ns = len(acc)
+
+        def fun(*values):
+            return self.fold(body, *parts(values, len(consts), ns))
+
+        avals = [aval_of(x).strong() for x in args]
+        key = ("window pass", self, *avals)
+        program = cached(body, key, lambda: closed(fun, avals, body))
+        return checkpoint.bind(program, args, "window_pass", APART)
+
+    def fold(self, body: ClosedJaxpr, consts, acc, xs) -> list[Any]:
+        pieces = [self.cut(acc, i * self.size) for i in range(RADIX)]
+        first = RADIX * self.size
+        pieces += [self.cut(xs, first + i) for i in range(self.digit)]
+        return _folded(body, consts, pieces, self.ndim)
+
+    def cut(self, xs, at: int) -> list[Any]:
+        return [slice_in_dim(x, at, at + self.n, axis=self.axis) for x in xs]
+
+
+def _folded(body, consts, pieces, ndim) -> list[Any]:
+    acc = pieces[0]
+    shape = aval_of(acc[0]).shape[:ndim]
+    step = monoid.over(body, shape)
+    for piece in pieces[1:]:
+        acc = run(step, [*consts, *acc, *piece])
+    return acc
+
+
+def _shortened(body, consts, xs, ndim, axis: int, size: int) -> list[Any]:
+    """Blocks of `size` neighbours, each folded to one cell."""
+    split = [_folded_axis(x, axis, size) for x in xs]
+    front = [_to_front(x, axis + 1) for x in split]
+    rest = aval_of(front[0]).shape[1 : ndim + 1]
+    return fold(body, consts, front, rest)
+
+
+def _blocks(body, consts, xs, ndim, axis: int, k: int) -> list[Any]:
+    """At least n - k + 1 windows of `k` cells, in three combinations a cell."""
+    n = aval_of(xs[0]).shape[axis]
+    count = n // k
+    split = [_folded_axis(filled(x, (count + 1) * k, axis), axis, k) for x in xs]
+    front = [_to_front(x, axis + 1) for x in split]  # [k, ..., count + 1, ...]
+    left = [slice_in_dim(x, 0, count, axis=axis + 1) for x in front]
+    right = [slice_in_dim(x, 1, count + 1, axis=axis + 1) for x in front]
+    right = [slice_in_dim(x, 0, k - 1) for x in right]
+    rest = aval_of(left[0]).shape[1 : ndim + 1]
+    inner = monoid.over(body, rest)
+    ends = associative_scan(monoid.swapped(inner), consts, left, reverse=True)
+    begins = associative_scan(inner, consts, right)
+    later = [slice_in_dim(y, 1, k) for y in ends]
+    across = monoid.combined(body, consts, later, begins, (k - 1, *rest))
+    first = [slice_in_dim(y, 0, 1) for y in ends]
+    pairs = zip(first, across, strict=True)
+    return [_flat_axis(_from_front(concatenate(p, 0), axis + 1), axis) for p in pairs]
+
+
+def _folded_axis(x: Any, axis: int, size: int) -> Any:
+    """Axis `[n]` as `[n / size, size]`."""
+    shape = aval_of(x).shape
+    pair = (shape[axis] // size, size)
+    return reshape(x, (*shape[:axis], *pair, *shape[axis + 1 :]))
+
+
+def _flat_axis(x: Any, axis: int) -> Any:
+    """Axes `axis` and the next as one."""
+    shape = aval_of(x).shape
+    n = shape[axis] * shape[axis + 1]
+    return reshape(x, (*shape[:axis], n, *shape[axis + 2 :]))
+
+
+def _to_front(x: Any, axis: int) -> Any:
+    ndim = aval_of(x).ndim
+    return transpose(x, (axis, *(i for i in range(ndim) if i != axis)))
+
+
+def _from_front(x: Any, axis: int) -> Any:
+    ndim = aval_of(x).ndim
+    return transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, ndim)))

@@ -1,0 +1,194 @@
+"""reduce_window: the fold of every window of an array, from a start value.
+
+Small windows of scalars are XLA's own; the work of other strategies does not depend on
+the window. The derivative differentiates the program of `monoid_windows`.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from pullback.core.aval import ShapedArray, aval_of
+from pullback.core.derivative import Region
+from pullback.core.errors import InternalError
+from pullback.core.jaxpr import ClosedJaxpr
+from pullback.core.primitive import Primitive
+from pullback.ops.slicing import pad_p
+from pullback.regions import monoid
+from pullback.regions.bodies import cached, closed
+from pullback.regions.jit import jit_p
+from pullback.regions.monoid_cost import takes_native
+from pullback.regions.monoid_windows import Windows, slide
+from pullback.regions.reference import run_reference
+from pullback.regions.scan_bodies import parts
+from pullback.transforms.vmap import to_axis
+
+
+def reduce_window_flat(
+    body: ClosedJaxpr,
+    consts: Sequence[Any],
+    inits: Sequence[Any],
+    xs: Sequence[Any],
+    windows: Windows,
+    neutral: bool = False,
+) -> list[Any]:
+    """Every window of `xs` folded from `inits`, which padding is made of, too.
+
+    Args:
+      body: `body(*consts, *acc, *x) -> acc`, associative.
+      inits: cells. xs: each `[*shape, *cell]`; windows lie in `shape`.
+      neutral: the start is known to change nothing.
+    """
+    return reduce_window_p.bind(
+        *consts,
+        *inits,
+        *xs,
+        jaxpr=body,
+        num_consts=len(consts),
+        windows=windows,
+        neutral=neutral,
+    )
+
+
+def _abstract(*avals, jaxpr, num_consts, windows, neutral):
+    cells = monoid.state_avals(jaxpr)
+    ns, ndim = len(cells), len(windows.dimensions)
+    _, inits, xs = parts(avals, num_consts, ns)
+    if len(xs) != ns or any(
+        i.shape != c.shape or x.shape[ndim:] != c.shape
+        for i, x, c in zip(inits, xs, cells, strict=True)
+    ):
+        raise InternalError(f"reduce_window of {xs} from {inits} with cells {cells}")
+    counts = windows.counts(xs[0].shape[:ndim])
+    return [c.update(shape=(*counts, *c.shape)) for c in cells]
+
+
+def _reference(*args, jaxpr, num_consts, windows: Windows, neutral):
+    consts, inits, xs = parts(args, num_consts, monoid.state_size(jaxpr))
+    ndim = len(windows.dimensions)
+    counts = windows.counts(xs[0].shape[:ndim])
+    acc = [np.broadcast_to(i, (*counts, *np.shape(i))) for i in inits]
+    if 0 in counts:
+        return acc
+    step = monoid.over(jaxpr, counts)
+    whole = [_padded(x, i, windows) for x, i in zip(xs, inits, strict=True)]
+    for place in product(*map(range, windows.dimensions)):
+        at = tuple(
+            slice(i * d, i * d + (m - 1) * s + 1, s)
+            for i, d, m, s in zip(
+                place, windows.window_dilation, counts, windows.strides, strict=True
+            )
+        )
+        acc = run_reference(step, *consts, *acc, *(x[at] for x in whole))
+    return acc
+
+
+def _padded(x: np.ndarray, value: np.ndarray, windows: Windows) -> np.ndarray:
+    inner = zip(windows.padding, windows.base_dilation, strict=True)
+    config = [(low, high, d - 1) for (low, high), d in inner]
+    config += [(0, 0, 0)] * value.ndim
+    at = pad_p.reference(np.ones(x.shape, bool), False, padding_config=config)
+    out = pad_p.reference(x, np.zeros((), x.dtype), padding_config=config)
+    return np.where(at, out, value)
+
+
+def _program(avals, jaxpr, num_consts, windows, neutral) -> ClosedJaxpr:
+    """The windows as a program of scans and slices."""
+    ns = monoid.state_size(jaxpr)
+
+    def fun(*args):
+        consts, inits, xs = parts(args, num_consts, ns)
+        return slide(jaxpr, consts, inits, xs, windows, neutral)
+
+    key = ("reduce_window", tuple(avals), windows, neutral)
+    return cached(jaxpr, key, lambda: closed(fun, avals, jaxpr))
+
+
+# ---- rules ----
+
+
+def _jvp(primals, tangents, *, jaxpr, num_consts, windows, neutral):
+    ns = monoid.state_size(jaxpr)
+    body = monoid.first_of_ties(jaxpr)
+    pair = monoid.dual_operands(body, primals, tangents, num_consts, ns)
+    neutral = neutral and not pair.moving
+    outs = reduce_window_flat(pair.body, pair.consts, *pair.groups, windows, neutral)
+    return monoid.undual(outs, pair.states)
+
+
+def _linearize(primals, live, *, jaxpr, num_consts, neutral, **params):
+    avals = [aval_of(x).strong() for x in primals]
+    ns = monoid.state_size(jaxpr)
+    neutral = neutral and not any(live[num_consts : num_consts + ns])
+    body = monoid.first_of_ties(jaxpr)
+    program = _program(avals, body, num_consts, neutral=neutral, **params)
+    rule: Any = jit_p.derivative
+    return rule.linearize(primals, live, jaxpr=program, name="reduce_window")
+
+
+def _transpose(cts, operands, **params):
+    avals = [aval_of(x).strong() for x in operands]
+    program = _program(avals, **params)
+    rule: Any = jit_p.derivative
+    return rule.transpose(cts, operands, jaxpr=program, name="reduce_window")
+
+
+def _batch(n, xs, ds, *, jaxpr, num_consts, windows, neutral):
+    ns, ndim = monoid.state_size(jaxpr), len(windows.dimensions)
+    groups = parts(list(zip(xs, ds, strict=True)), num_consts, ns)
+    consts, inits, rows = groups
+    if all(d is None for _, d in (*consts, *inits)):
+        new = [to_axis(x, d, n, 0) for x, d in rows]
+        plain = [x for x, _ in consts], [x for x, _ in inits]
+        moved = windows.with_front()
+        return reduce_window_flat(jaxpr, *plain, new, moved, neutral), [0] * ns
+    body = monoid.mapped(jaxpr, n, tuple(d is not None for _, d in consts))
+    outs = reduce_window_flat(
+        body,
+        [x if d is None else to_axis(x, d, n, 0) for x, d in consts],
+        [to_axis(x, d, n, 0) for x, d in inits],
+        [to_axis(x, d, n, ndim) for x, d in rows],
+        windows,
+        neutral,
+    )
+    return outs, [ndim] * ns
+
+
+def _lower(b, outs, *xs, jaxpr, num_consts, windows: Windows, neutral):
+    simple = monoid.elementwise(jaxpr)
+    if not simple or not takes_native(windows.dimensions, monoid.lone(jaxpr)):
+        program = _program(b.avals_in, jaxpr, num_consts, windows, neutral)
+        return b.call_body(program, "reduce_window", xs)
+    ns = len(outs)
+    cells = [ShapedArray((), a.dtype) for a in outs]
+    step = monoid.inlined(jaxpr)
+
+    def body(b, *states):
+        b.avals_in = [*cells, *cells]
+        return b.inline(step, states)
+
+    return b.reduce_window(
+        outs,
+        xs[ns:],
+        xs[:ns],
+        body,
+        window_dimensions=windows.dimensions,
+        window_strides=windows.strides,
+        base_dilations=windows.base_dilation,
+        window_dilations=windows.window_dilation,
+        padding=windows.padding,
+    )
+
+
+reduce_window_p = Primitive(
+    "reduce_window",
+    abstract=_abstract,
+    reference=_reference,
+    lower=_lower,
+    derivative=Region(jvp=_jvp, linearize=_linearize, transpose=_transpose),
+    batch=_batch,
+    multiple_results=True,
+    effects=lambda *avals, jaxpr, **params: jaxpr.effects,
+)
