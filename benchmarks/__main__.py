@@ -20,6 +20,7 @@ GROUPS = {
     "calls": dispatch,
     "eager": eager,
     "steady": steady,
+    "reductions": reductions,
     "indexing": indexing,
 }
 

@@ -5,6 +5,7 @@ compiled by XLA. Names load when they are first touched.
 """
 
 import importlib
+import os
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ _NAMES: dict[str, str | None] = {
         (
             "block_until_ready",
             "default_backend",
+            "default_device",
             "device_count",
             "device_get",
             "device_put",
@@ -54,8 +56,10 @@ _NAMES: dict[str, str | None] = {
             "ad_checkpoint",
             "core",
             "debug",
+            "dlpack",
             "dtypes",
             "errors",
+            "explain",
             "experimental",
             "lax",
             "nn",
@@ -93,3 +97,7 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if os.environ.get("PULLBACK_EXPLAIN"):
+    importlib.import_module("pullback.explaining.every")

@@ -14,7 +14,8 @@ from pullback.api.arguments import (
     check_callable,
 )
 from pullback.api.batch import vmap
-from pullback.api.differentiate import jvp, vjp
+from pullback.api.forward import jvp
+from pullback.api.reverse import vjp
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import DifferentiationError

@@ -1,5 +1,7 @@
 """Devices: which there are, and moving trees of arrays to and from them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -62,13 +64,8 @@ def device_put(x: Any, device: Any = None) -> Any:
       >>> pullback.device_put(np.arange(3))
       Array([0, 1, 2], dtype=int32)
     """
-    if device is not None and device not in xla_client.devices(
-        getattr(device, "platform", "cpu")
-    ):
-        raise ArgumentTypeError(
-            f"device_put: {device!r} is not a device",
-            fix="take one from pullback.devices()",
-        )
+    if device is not None:
+        _check_device(device, "device_put")
     return tree.map(lambda leaf: _put(leaf, device), x)
 
 
@@ -77,9 +74,41 @@ def _put(x: Any, device: Any) -> Any:
     if isinstance(x, Tracer):
         return x
     value = own(x)
-    if device is None or device == xla_client.devices()[0]:
+    if device is None:
         return value
     return ArrayImpl(value.aval, buffers.put(value.host(), device))
+
+
+@contextmanager
+def default_device(device: Any) -> Iterator[None]:
+    """Make `device` the one for new arrays, on this thread, within a `with` block.
+
+    Programs whose arguments were not put on a device by name run there too.
+
+    Raises:
+      ArgumentTypeError: it is not a device.
+
+    Example:
+      >>> import pullback, pullback.numpy as pnp
+      >>> last = pullback.devices()[-1]
+      >>> with pullback.default_device(last):
+      ...     assert (pnp.ones(3) + 1).device == last
+    """
+    if device is not None:
+        _check_device(device, "default_device")
+    outer, xla_client.default.device = xla_client.default.device, device
+    try:
+        yield
+    finally:
+        xla_client.default.device = outer
+
+
+def _check_device(device: Any, what: str) -> None:
+    if device not in xla_client.devices(getattr(device, "platform", "cpu")):
+        raise ArgumentTypeError(
+            f"{what}: {device!r} is not a device",
+            fix="take one from pullback.devices()",
+        )
 
 
 def device_get(x: Any) -> Any:

@@ -210,12 +210,7 @@ class VJP:
 
     def __call__(self, ct: Any) -> Any:
         """Cotangents of the arguments, from one with the tree of the result."""
-        leaves, ct_tree = tree.flatten(ct, is_leaf=lambda x: x is None)
-        if ct_tree != self._out_tree:
-            raise TreeError(
-                f"vjp: the cotangent is {ct_tree}, the result was {self._out_tree}",
-                rule="the cotangent has the structure of the result",
-            )
+        leaves = self._cotangents(ct)
         avals = [aval for aval, _ in self._out]
         for i, (x, aval) in enumerate(zip(leaves, avals, strict=True)):
             _check_cotangent(x, aval, i)
@@ -223,8 +218,28 @@ class VJP:
         cts = _pulled_back(self._jaxpr, self.residuals, cts, self._args, self._live)
         return tuple(tree.unflatten(self._in_tree, cts))
 
+    def _cotangents(self, ct: Any) -> list[Any]:
+        """The leaves of `ct`, one a leaf of the result; None stands for a zero."""
+        leaves, ct_tree = tree.flatten(ct)
+        if ct_tree == self._out_tree:
+            return leaves
+        leaves, with_zeros = tree.flatten(ct, is_leaf=_is_none)
+        result = tree.unflatten(self._out_tree, [0] * len(self._out))
+        marks, out_tree = tree.flatten(result, is_leaf=_is_none)
+        pairs = list(zip(leaves, marks, strict=False))
+        if with_zeros != out_tree or any(m is None and x is not m for x, m in pairs):
+            raise TreeError(
+                f"vjp: the cotangent is {ct_tree}, the result was {self._out_tree}",
+                rule="the cotangent has the structure of the result",
+            )
+        return [x for x, m in pairs if m is not None]
+
     def __repr__(self) -> str:
         return f"VJP({len(self.residuals)} residuals, {self._in_tree})"
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
 
 
 def _vjp_static(v: VJP) -> tuple:

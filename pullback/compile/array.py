@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.compile.exchange import Exchange
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import (
@@ -16,14 +17,13 @@ from pullback.core.errors import (
     ArgumentTypeError,
     RuntimeFailure,
 )
-from pullback.core.value import Array
 from pullback.xla import buffers
 from pullback.xla.client import BackendError
 
 CARRIER = np.dtype(np.uint64)
 
 
-class ArrayImpl(Array):
+class ArrayImpl(Exchange):
     """An immutable array. Made by functions such as `pullback.numpy.asarray`.
 
     `aval`: its type. `buf`: the device buffer or None. `np_value`: the host copy or
@@ -31,6 +31,7 @@ class ArrayImpl(Array):
     """
 
     __slots__ = ("__weakref__", "aval", "buf", "np_value")
+    np_value: Any
     __hash__ = None
 
     def __init__(self, aval: ShapedArray, buf: Any = None, np_value: Any = None):
@@ -57,6 +58,8 @@ class ArrayImpl(Array):
                 raise RuntimeFailure(str(error)) from None
             value.flags.writeable = False
             self.np_value = value
+        elif self.buf is not None and buffers.is_deleted(self.buf):
+            raise deleted(self)
         return value
 
     def ready(self) -> bool:
@@ -67,8 +70,10 @@ class ArrayImpl(Array):
         """Wait until the value is computed; returns the array.
 
         Raises:
-          RuntimeFailure: the computation failed.
+          RuntimeFailure: the computation failed, or the array was deleted.
         """
+        if self.is_deleted():
+            raise deleted(self)
         if self.np_value is None:
             try:
                 buffers.block(self.buf)
@@ -85,15 +90,6 @@ class ArrayImpl(Array):
         buffers.delete(self.buffer())
         self.np_value = None
 
-    @property
-    def device(self):
-        """The device that holds the array."""
-        return buffers.device_of(self.buffer())
-
-    def devices(self) -> set:
-        """The devices that hold the array."""
-        return {self.device}
-
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         value = self._public()
         if dtype is not None and np.dtype(dtype) != value.dtype:
@@ -105,6 +101,9 @@ class ArrayImpl(Array):
                 )
             return value.astype(dtype)
         return value.copy() if copy else value
+
+    def _host_view(self) -> np.ndarray:
+        return self._public()
 
     def _public(self) -> np.ndarray:
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):

@@ -117,21 +117,38 @@ def _run_on_host(prim, out: ShapedArray, args: Sequence, avals: Sequence, params
 
 
 def _by_position(prim, args, avals, out: ShapedArray, params):
-    """A plain slice, or its transpose, as one program for all positions; or None."""
+    """A slice, or its transpose, as programs that serve all positions; or None."""
     if not out.size or max((*avals[0].shape, *out.shape), default=1) >= 1 << 31:
         return None
     if prim is slice_p:
-        if params["strides"] is not None:
-            return None
-        starts = map(np.int32, params["start_indices"])
-        return dynamic_slice_p.bind(args[0], *starts, slice_sizes=out.shape)
+        return _sliced(args[0], avals[0].shape, out.shape, **params)
     config = params["padding_config"]
-    if not avals[0].size or any(min(c) < 0 or c[2] for c in config):
+    if not avals[0].size or any(min(c) < 0 for c in config):
         return None
     x, value = args
+    if any(interior for _, _, interior in config):
+        if not any(low or high for low, high, _ in config):
+            return None
+        inner = tuple((0, 0, interior) for _, _, interior in config)
+        x = pad_p.bind(x, value, padding_config=inner)
     around = broadcast_in_dim_p.bind(value, shape=out.shape, broadcast_dimensions=())
     starts = (np.int32(low) for low, _, _ in config)
     return dynamic_update_slice_p.bind(around, x, *starts)
+
+
+def _sliced(x, shape, sizes, *, start_indices, limit_indices, strides):
+    """A window from where the slice starts; then its strides."""
+    if strides is None:
+        boxes = sizes
+    else:
+        boxes = tuple((k - 1) * s + 1 for k, s in zip(sizes, strides, strict=True))
+        if boxes == shape:
+            return None
+    x = dynamic_slice_p.bind(x, *map(np.int32, start_indices), slice_sizes=boxes)
+    if strides is None:
+        return x
+    first = (0,) * len(shape)
+    return slice_p.bind(x, start_indices=first, limit_indices=boxes, strides=strides)
 
 
 def _compile(prim, avals, outs, params) -> Program:

@@ -1,7 +1,7 @@
 """Programs: a closed jaxpr compiled, with its constants on the device."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,10 @@ from pullback.transforms.dce import dce_jaxpr, prune_consts
 from pullback.xla import buffers, client
 from pullback.xla.builder import ModuleBuilder
 from pullback.xla.client import BackendError, Executable
+
+# Called with each program before it is compiled: the program as traced, its name, and
+# the arguments that it may reuse.
+watchers: list[Callable[[ClosedJaxpr, str, Sequence[int]], None]] = []
 
 _scalars: dict[tuple, Any] = {}
 _MAX_SCALARS = 1024
@@ -157,6 +161,8 @@ def compile_jaxpr(
     Raises:
       RuntimeFailure: XLA refuses the program.
     """
+    for watch in watchers:
+        watch(closed, name, donated)
     closed = simplified(closed)
     aliases = _aliases(closed, donated) if donated else None
 

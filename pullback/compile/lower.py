@@ -27,9 +27,10 @@ class Lowering(Emitter):
 
     def locate(self, eqn: JaxprEqn) -> None:
         """Give operations from here on the place of an equation."""
-        frame = eqn.source.user_frame() if eqn.source is not None else None
-        if frame is not None:
-            name, scope = eqn.primitive.name, eqn.source.scope
+        source = eqn.source
+        frame = source.user_frame() if source is not None else None
+        if source is not None and frame is not None:
+            name, scope = eqn.primitive.name, source.scope
             name = f"{scope}/{name}" if scope else name
             self.set_location(name, frame.file, frame.line, frame.column or 0)
 

@@ -21,6 +21,7 @@ class Config:
     numpy_dtype_promotion: str = "standard"
     default_matmul_precision: str | None = None
     check_static_indices: bool = False
+    check_traced_indices: bool = False
     disable_jit: bool = False
 
 

@@ -139,6 +139,7 @@ def layout(doc: Doc, width: int = 80) -> tuple[str, list[Region]]:
     regions: list[Region] = []
     column = 0
     todo: list[tuple[int, bool, Any]] = [(0, False, doc)]
+    made = tuple.__new__  # in C, where a named tuple's own is in Python
     while todo:
         indent, flat, node = todo.pop()
         kind = type(node)
@@ -149,7 +150,8 @@ def layout(doc: Doc, width: int = 80) -> tuple[str, list[Region]]:
                 start, column = column, column + len(value)
                 current.append(value)
                 if payload is not None:
-                    regions.append(Region(len(lines), start, column, payload))
+                    place = (len(lines), start, column, payload)
+                    regions.append(made(Region, place))
         elif kind is _Concat:
             todo += [(indent, flat, part) for part in reversed(node.parts)]
         elif kind is _Break and flat:

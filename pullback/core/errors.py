@@ -109,7 +109,7 @@ class NonConcreteBooleanIndexError(IndexingError):
     """A traced boolean mask was used to read: the result's shape is unknown."""
 
 
-class UnexpectedTracerError(UserError):
+class UnexpectedTracerError(UserError, TypeError):
     """A traced value was used after the function that made it had returned."""
 
 

@@ -187,14 +187,16 @@ class _Writer:
     def pieces(self, eqn: JaxprEqn, names: Names) -> list[tuple[str, Any]]:
         """The text of an equation without bodies, on one line."""
         pieces: list[tuple[str, Any]] = []
+        made = tuple.__new__  # in C, where a named tuple's own is in Python
         for i, v in enumerate(eqn.outvars):
             spelled = f"{self.name(v, names)}:{v.aval.short()}"
             if i:
                 pieces.append((" ", None))
-            pieces.append((spelled, Mark(eqn, "binder", i)))
+            pieces.append((spelled, made(Mark, (eqn, "binder", i))))
         if pieces:
             pieces.append((" = ", None))
-        pieces.append((eqn.primitive.name, Mark(eqn, "primitive")))
+        mark = made(Mark, (eqn, "primitive", None))
+        pieces.append((eqn.primitive.name, mark))
         if eqn.params:
             opening = "["
             for key, x in shown_params(eqn):
@@ -208,8 +210,9 @@ class _Writer:
             if not isinstance(v, Literal):  # an equation by itself names its operands
                 self.name(v, names)
             pieces.append((" ", None))
-            pieces.append((atom_text(v, names), Mark(eqn, "operand", i)))
-        pieces.append(("", Mark(eqn, "end")))
+            spelled = atom_text(v, names)
+            pieces.append((spelled, made(Mark, (eqn, "operand", i))))
+        pieces.append(("", made(Mark, (eqn, "end", None))))
         return pieces
 
     def broken(self, eqn: JaxprEqn, names: Names) -> Doc:

@@ -5,7 +5,10 @@ import importlib
 _WHERE = {
     "NumpyTrace": "numpy_trace",
     "callback": "callbacks",
+    "explain_cache": "caches",
+    "find_nan": "nan_search",
     "interpret": "interpreter",
+    "peak_memory": "memory",
     "print": "callbacks",
 }
 

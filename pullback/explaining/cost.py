@@ -11,16 +11,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pullback.explaining.hlo_level import LINE, HloLevel
+from pullback.explaining.hlo_level import CALLED, LINE, HloLevel
 from pullback.explaining.sites import Site
 from pullback.explaining.table import Equation, Table
 from pullback.xla.client import BackendError
 from pullback.xla.hlo_program import cost_of_text
 
 _HEADER = re.compile(r"(?:ENTRY )?%?([\w.\-]+) \(")
-_CALLED = re.compile(
-    r"(?:calls|to_apply|body|condition|select|scatter|comparator)=%?([\w.\-]+)"
-)
 _BRANCHES = re.compile(
     r"(?:branch_computations=\{|(?:true|false)_computation=)([^}\n,]*(?:, %[^}\n,]*)*)"
 )
@@ -97,15 +94,15 @@ class Costs:
         if " while(" in right:
             trips = _TRIPS.search(right)
             often = times * (int(trips[1]) if trips else 1)
-            called = _CALLED.findall(right)
+            called = CALLED.findall(right)
             return sum((self._computation(c, often) for c in called), Cost())
         if " call(" in right:
-            called = _CALLED.findall(right)
+            called = CALLED.findall(right)
             return sum((self._computation(c, times) for c in called), Cost())
         whole = self._alone(i).times(times)
         rest = whole
         if " fusion(" in right:
-            for inner in self.bodies.get(_CALLED.findall(right)[0], ()):
+            for inner in self.bodies.get(CALLED.findall(right)[0], ()):
                 part = self._alone(inner)._replace(bytes=0.0).times(times)
                 self._count(inner, part)
                 rest -= part
@@ -170,7 +167,7 @@ class Costs:
 
 
 def _names_called(text: str) -> list[str]:
-    found = _CALLED.findall(text)
+    found = CALLED.findall(text)
     for group in _BRANCHES.findall(text):
         found += re.findall(r"%?([\w.\-]+)", group)
     return found

@@ -52,9 +52,7 @@ def difference(old: dict[str, Any], new: dict[str, Any]) -> Difference:
     costs = old.get("total_cost"), new.get("total_cost")
     if costs[0] is None or costs[1] is None:
         return Difference(gone, added, None, None)
-    return Difference(
-        gone, added, costs[1][0] - costs[0][0], costs[1][2] - costs[0][2]
-    )
+    return Difference(gone, added, costs[1][0] - costs[0][0], costs[1][2] - costs[0][2])
 
 
 def _changes(before: list, after: list) -> Iterator[tuple]:

@@ -57,6 +57,7 @@ class Explanation:
 
     `text[level]`, `map[level]`: texts and their source maps (ECMA-426), for levels
     `jaxpr`, `stablehlo` and `hlo`. `changed`: files edited since they were imported.
+    `seconds`: measured time by line of the optimized program, if it was measured.
     """
 
     def __init__(
@@ -66,19 +67,19 @@ class Explanation:
         levels: Sequence[Level],
         *,
         contents: bool = True,
-        seconds: dict[int, float] | None = None,
     ):
         self.name, self.table = name, table
         self.levels = {level.name: level for level in levels}
         self.text = {level.name: level.text for level in levels}
         self.changed = list(table.sites.sources.changed)
-        self._contents, self._seconds = contents, seconds
+        self._contents = contents
+        self.seconds: dict[int, float] | None = None
 
     @cached_property
     def map(self) -> dict[str, dict[str, Any]]:
         """The source map of each level, to the Python source."""
         return {
-            name: self._map(level, level.segments, f"{self.file(level)}.map")
+            name: self._map(level, level.segments)
             for name, level in self.levels.items()
         }
 
@@ -89,12 +90,14 @@ class Explanation:
         for name, level in self.levels.items():
             if above is not None and level.up:
                 segments = _upwards(level, above, self.file(above))
-                maps[name] = self._map(level, segments, f"{self.file(level)}.level.map")
+                maps[name] = self._map(level, segments)
             above = level
         return maps
 
-    def _map(self, level: Level, segments: Segments, file: str) -> dict[str, Any]:
-        extra = {"x_explain": {"level": level.name, "json": f"{self.name}.explain.json"}}
+    def _map(self, level: Level, segments: Segments) -> dict[str, Any]:
+        extra = {
+            "x_explain": {"level": level.name, "json": f"{self.name}.explain.json"}
+        }
         return source_map(
             level.text,
             segments,
@@ -180,8 +183,10 @@ class Explanation:
           ValueError: the optimized program is not among the levels.
         """
         if self.costs is None:
-            raise ValueError("costs are those of the optimized program: add level 'hlo'")
-        return rows_of(self.costs, self.table, self._seconds)
+            raise ValueError(
+                "costs are those of the optimized program: add level 'hlo'"
+            )
+        return rows_of(self.costs, self.table, self.seconds)
 
     def record(self) -> dict[str, Any]:
         """The table as plain data, as `save` writes it."""

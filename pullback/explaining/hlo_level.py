@@ -11,6 +11,9 @@ from pullback.xla.hlo_program import Instruction, instructions, text
 FILE = "pullback.stablehlo"
 LINE = re.compile(r"(\s*)(?:ROOT )?%?([\w.\-]+) = ")
 CALLS = re.compile(r"calls=%?([\w.\-]+)")
+CALLED = re.compile(
+    r"(?:calls|to_apply|body|condition|select|scatter|comparator)=%?([\w.\-]+)"
+)
 
 
 class HloLevel(Level):
@@ -38,7 +41,7 @@ def hlo_level(table: Table, above: StableHloLevel) -> HloLevel:
     line_of = {m[2]: i for i, s in enumerate(lines) if (m := LINE.match(s))}
     via, places = _equations(found, line_of, above)
     owners = [via[i][0].number if i in via else -1 for i in range(len(lines))]
-    inferred = _infer(found, line_of, owners)
+    inferred = _infer(found, lines, line_of, owners)
     rows = Rows(lines)
     up: list = [[] for _ in lines]
     for name, line in sorted(line_of.items(), key=lambda item: item[1]):
@@ -69,24 +72,43 @@ def _equations(found, line_of, above: StableHloLevel) -> tuple[dict, dict]:
     return via, places
 
 
-def _infer(found, line_of, owners: list[int]) -> set[int]:
-    """Give instructions without a place the equation of a neighbour."""
+def _infer(found, lines, line_of, owners: list[int]) -> set[int]:
+    """Give instructions without a place the equation of a neighbour.
+
+    That is an operand or a user, else the instruction that calls their computation.
+    """
+    neighbours = _neighbours(found, lines, line_of)
+    missing = [i for i in neighbours if owners[i] < 0]
     inferred: set[int] = set()
-    users: dict[tuple[str, str], list[str]] = {}
-    for x in found:
-        for name in x.operands:
-            users.setdefault((x.computation, name), []).append(x.name)
-    missing = [x for x in found if x.name in line_of and owners[line_of[x.name]] < 0]
-    missing = [x for x in missing if x.opcode != "parameter"]
-    for x in [*missing, *reversed(missing)]:
-        line = line_of[x.name]
-        near = [*x.operands, *users.get((x.computation, x.name), [])]
-        known = [owners[line_of[n]] for n in near if n in line_of]
-        known = [owner for owner in known if owner >= 0]
-        if owners[line] < 0 and known:
-            owners[line] = known[0]
-            inferred.add(line)
+    for i in [*missing, *reversed(missing), *missing]:
+        known = [owners[j] for j in neighbours[i] if owners[j] >= 0]
+        if owners[i] < 0 and known:
+            owners[i] = known[0]
+            inferred.add(i)
     return inferred
+
+
+def _neighbours(found, lines, line_of) -> dict[int, list[int]]:
+    """For the line of each instruction the lines to take its equation from."""
+    callers: dict[str, list[int]] = {}
+    for line in line_of.values():
+        for computation in CALLED.findall(lines[line]):
+            callers.setdefault(computation, []).append(line)
+    near: dict[int, list[int]] = {}
+    users: dict[int, list[int]] = {}
+    rows = [x for x in found if x.name in line_of and x.opcode != "parameter"]
+    for x in rows:
+        mine = near[line_of[x.name]] = [line_of[n] for n in x.operands if n in line_of]
+        for line in mine:
+            users.setdefault(line, []).append(line_of[x.name])
+    for x in rows:
+        line = line_of[x.name]
+        near[line] = [
+            *near[line],
+            *users.get(line, []),
+            *callers.get(x.computation, []),
+        ]
+    return near
 
 
 def _fused(lines, found, line_of, owners) -> dict[int, list[int]]:

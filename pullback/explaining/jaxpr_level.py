@@ -22,9 +22,8 @@ class _Reader:
         self.rows = Rows(text.split("\n"))
         self.owners = [-1] * len(self.rows.lines)
         self.places: dict[int, tuple[int, int]] = {}
-        self.open: list[Equation] = []
+        self.open: list[tuple[Equation, list[Spot | None]]] = []  # with its operands
         self.current: Spot | None = None
-        self.spots: list[Spot | None] = []
 
     def read(self, region: Region) -> None:
         """Take one region."""
@@ -43,7 +42,7 @@ class _Reader:
 
     def _close(self) -> None:
         self.open.pop()
-        self.current = self.open[-1].spot if self.open else None
+        self.current = self.open[-1][0].spot if self.open else None
 
     def _function_spot(self, mark: Mark) -> Spot | None:
         jaxpr, i = mark.owner, mark.key
@@ -55,21 +54,18 @@ class _Reader:
     def _equation(self, line: int, start: int, end: int, mark: Mark) -> None:
         eqn, role, key = mark
         before = self.current
-        if not self.open or self.open[-1].eqn is not eqn:
+        if not self.open or self.open[-1][0].eqn is not eqn:
             found = self.table.equation(eqn)
-            self.open.append(found)
+            self.open.append((found, self.table.operands(found)))
             self.current = found.spot
             self.owners[line] = found.number
-            self.spots = self.table.operands(found)
-        equation, here = self.open[-1], self.current
+        (equation, spots), here = self.open[-1], self.current
         put = self.rows.put
         if role == "binder":
             put(line, start, equation.binder(key), before)
             put(line, end, here, here)
         elif role == "operand":
-            if key == 0:
-                self.spots = self.table.operands(equation)
-            put(line, start, self.spots[key], here)
+            put(line, start, spots[key], here)
         else:
             if role == "primitive":
                 self.places[equation.number] = (line, start)

@@ -54,7 +54,8 @@ class Rows:
         if row and row[-1][0] >= column:
             row.pop()
             self.open = row[-1][1] if row else None
-        if spot is self.open or column >= len(self.lines[line]) and spot is not None:
+        past_end = column >= len(self.lines[line])
+        if spot is self.open or (past_end and spot is not None):
             return
         row.append((column, spot))
         self.open = spot

@@ -126,7 +126,7 @@ def json_text(value: Any) -> str:
 
 
 def decode(mappings: str) -> list[list[tuple[int, ...]]]:
-    """Absolute segments of each line: (column) or (column, source, line, column[, name]).
+    """Absolute segments of each line: a column, or with source, line, column and name.
 
     Raises:
       ValueError: a character, a number or a segment breaks the standard.

@@ -78,7 +78,8 @@ def record(
             for level in levels.values()
         },
         "instruction_costs": {
-            str(line): list(cost) for line, cost in (costs.by_line if costs else {}).items()
+            str(line): list(cost)
+            for line, cost in (costs.by_line if costs else {}).items()
         },
         "total_cost": list(costs.total) if costs else None,
         "costs": [
@@ -116,5 +117,3 @@ def _equation(equation: Equation, table: Table, frames: _Frames) -> dict[str, An
         "callers": [caller.number for caller in equation.callers],
         "frame": frames.of(table.stack([equation])),
     }
-
-

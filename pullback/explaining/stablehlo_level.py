@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from pullback.compile.executable import Staged, simplified
+from pullback.compile.executable import simplified
 from pullback.compile.lower import Lowering, lower_module
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
 from pullback.explaining.level import Level, Rows, indent
@@ -138,15 +138,25 @@ def _argument_end(text: str, start: int) -> int:
     return len(text)
 
 
-def stablehlo_level(table: Table, staged: Staged, places: dict) -> StableHloLevel:
-    """Lower the program of a table; `places`: of equations in the jaxpr's text."""
-    closed = simplified(staged.closed)
+def stablehlo_level(
+    table: Table, name: str, donated: dict[int, int] | None, places: dict
+) -> StableHloLevel:
+    """Lower the program of a table.
+
+    Args:
+      name: of the function.
+      donated: the result that takes the memory of an argument.
+      places: of equations in the jaxpr's text.
+    """
+    closed = simplified(table.closed)
+    first = len(closed.jaxpr.constvars)
+    aliases = {first + i: out for i, out in (donated or {}).items()}
     emitter: Any = type("Numbered", (Numbered,), {"__slots__": (), "table": table})
-    module = lower_module(closed, staged.name, emitter=emitter)
+    module = lower_module(closed, name, aliases or None, emitter)
     jaxprs = {"main": closed.jaxpr}
-    for key, name in module.functions.items():
+    for key, function in module.functions.items():
         if isinstance(key, Jaxpr):
-            jaxprs[name] = key
+            jaxprs[function] = key
     printed = PrintedModule(module)
     reader = _Reader(table, jaxprs, printed)
     for op in printed.operations:

@@ -46,6 +46,13 @@ from pullback.lax.reductions import (
     associative_scan as associative_scan,
     reduce as reduce,
 )
+from pullback.lax.shaping import (
+    broadcast as broadcast,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to_rank as broadcast_to_rank,
+    collapse as collapse,
+    tile as tile,
+)
 from pullback.lax.slicing import (
     dynamic_index_in_dim as dynamic_index_in_dim,
     dynamic_slice as dynamic_slice,

@@ -109,7 +109,7 @@ def _close(a: np.ndarray, b: np.ndarray, rtol: float | None) -> bool:
     if not dtypes.is_inexact(a.dtype):
         return bool(np.all(a == b))
     if rtol is None:
-        rtol = {2: 5e-2, 4: 1e-3}.get(a.real.dtype.itemsize, 1e-8)
+        rtol = {2: 5e-2, 4: 1e-3}.get(np.real(a).dtype.itemsize, 1e-8)
     wide = np.complex128 if dtypes.is_complex(a.dtype) else np.float64
     u, v = a.astype(wide), b.astype(wide)
     return bool(np.allclose(u, v, rtol=rtol, atol=rtol, equal_nan=True))

@@ -111,13 +111,13 @@ def _geometry(aval, dimensions, strides, padding, base, inner) -> Windows:
     plain = {
         name: _positive(name, value, aval, len(shape)) for name, value in fields.items()
     }
+    dims, steps, base, inner = plain.values()
     pads = padding
     if isinstance(padding, str):
-        pads = _named_padding(shape, *plain.values(), padding)
+        pads = _named_padding(shape, dims, steps, base, inner, padding)
     pads = tuple((int(low), int(high)) for low, high in pads)
     if len(pads) != len(shape):
         raise _bad("padding", pads, aval, "one pair of integers an axis")
-    dims, steps, base, inner = plain.values()
     return Windows(dims, steps, pads, base, inner)
 
 

@@ -78,7 +78,7 @@ def logsumexp(
     keepdims: bool = False,
     return_sign: bool = False,
     where=None,
-):
+) -> Any:
     """`log(sum(b * exp(a)))` along `axis`, without overflow.
 
     Args:

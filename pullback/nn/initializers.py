@@ -17,7 +17,7 @@ TRUNCATED_DEVIATION = 0.87962566103423978  # of a normal number conditioned on (
 class Initializer(Protocol):
     """`init(key, shape, dtype) -> array`; `dtype` None means the initializer's own."""
 
-    def __call__(self, key, shape: Sequence[int], dtype: Any = None):
+    def __call__(self, key, shape: Sequence[int], dtype: Any = None) -> Any:
         """The initial value of a parameter."""
 
 

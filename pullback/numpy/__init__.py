@@ -120,6 +120,7 @@ from pullback.api.arrays.ufuncs import (
     subtract as subtract,
     true_divide as true_divide,
 )
+from pullback.api.exchange import from_dlpack as from_dlpack
 
 # ---- dtypes and constants ----
 from pullback.core.dtype_info import (
@@ -129,7 +130,7 @@ from pullback.core.dtype_info import (
 )
 
 # ---- contractions and linear algebra ----
-from pullback.numpy import linalg as linalg
+from pullback.numpy import fft as fft, linalg as linalg
 from pullback.numpy.contractions import (
     cross as cross,
     inner as inner,
@@ -139,6 +140,7 @@ from pullback.numpy.contractions import (
     vdot as vdot,
     vecdot as vecdot,
 )
+from pullback.numpy.convolving import convolve as convolve, correlate as correlate
 from pullback.numpy.creation import (
     diag as diag,
     diag_indices as diag_indices,

@@ -11,9 +11,7 @@ from pullback.ops.shape import reshape
 from pullback.ops.slicing import rev
 
 
-def convolve(
-    a, v, mode: str = "full", *, precision=None, preferred_element_type=None
-):
+def convolve(a, v, mode: str = "full", *, precision=None, preferred_element_type=None):
     """`sum(a[j] * v[k - j])` for every `k`.
 
     Args:
@@ -35,7 +33,9 @@ def convolve(
     x, y = _vectors("convolve", a, v)
     if aval_of(x).size < aval_of(y).size:
         x, y = y, x
-    return _windowed("convolve", x, rev(y, (0,)), mode, precision, preferred_element_type)
+    return _windowed(
+        "convolve", x, rev(y, (0,)), mode, precision, preferred_element_type
+    )
 
 
 def correlate(

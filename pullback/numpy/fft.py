@@ -12,7 +12,7 @@ from pullback.api.arrays.creation import asarray
 from pullback.api.arrays.ufuncs import divide
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
-from pullback.core.errors import ArgumentError, DtypeError
+from pullback.core.errors import ArgumentError
 from pullback.numpy.shaping import roll
 from pullback.ops.complex import conj
 from pullback.ops.convert import convert
@@ -26,7 +26,12 @@ Norm = str | None
 SWAPPED = {None: "forward", "backward": "forward", "forward": "backward"}
 
 
-def fft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def fft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """Fourier transform along one axis: `sum(a[j] * exp(-2 pi i j k / n))`.
 
     Args:
@@ -52,58 +57,108 @@ def fft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
     return _one("fft", FftType.FFT, a, n, axis, norm)
 
 
-def ifft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def ifft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """The inverse of `fft`; arguments as there."""
     return _one("ifft", FftType.IFFT, a, n, axis, norm)
 
 
-def rfft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def rfft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """The first `n // 2 + 1` elements of `fft` of real numbers; the rest mirrors them.
 
     Raises:
-      DtypeError: complex operands.
+      ArgumentError: complex operands.
     """
     return _one("rfft", FftType.RFFT, a, n, axis, norm)
 
 
-def irfft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def irfft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """The inverse of `rfft`; `n` (None: `2 * (m - 1)`) real numbers."""
     return _one("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
-def hfft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def hfft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """`fft` of a signal that mirrors itself, from its first half; real."""
     _check_norm("hfft", norm)
     return irfft(_conjugate("hfft", a), n, axis, SWAPPED.get(norm, norm))
 
 
-def ihfft(a, n: int | None = None, axis: int = -1, norm: Norm = None):
+def ihfft(
+    a,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = None,
+):
     """The inverse of `hfft`."""
     _check_norm("ihfft", norm)
     return conj(rfft(a, n, axis, SWAPPED.get(norm, norm)))
 
 
-def fft2(a, s=None, axes: Sequence[int] = (-2, -1), norm: Norm = None):
+def fft2(
+    a,
+    s=None,
+    axes: Sequence[int] = (-2, -1),
+    norm: Norm = None,
+):
     """`fftn` over two axes."""
-    return _several("fft2", FftType.FFT, a, s, axes, norm)
+    return _several("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
 
 
-def ifft2(a, s=None, axes: Sequence[int] = (-2, -1), norm: Norm = None):
+def ifft2(
+    a,
+    s=None,
+    axes: Sequence[int] = (-2, -1),
+    norm: Norm = None,
+):
     """`ifftn` over two axes."""
-    return _several("ifft2", FftType.IFFT, a, s, axes, norm)
+    return _several("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
 
 
-def rfft2(a, s=None, axes: Sequence[int] = (-2, -1), norm: Norm = None):
+def rfft2(
+    a,
+    s=None,
+    axes: Sequence[int] = (-2, -1),
+    norm: Norm = None,
+):
     """`rfftn` over two axes."""
-    return _several("rfft2", FftType.RFFT, a, s, axes, norm)
+    return _several("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
 
 
-def irfft2(a, s=None, axes: Sequence[int] = (-2, -1), norm: Norm = None):
+def irfft2(
+    a,
+    s=None,
+    axes: Sequence[int] = (-2, -1),
+    norm: Norm = None,
+):
     """`irfftn` over two axes."""
-    return _several("irfft2", FftType.IRFFT, a, s, axes, norm)
+    return _several("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
 
 
-def fftn(a, s=None, axes: Sequence[int] | None = None, norm: Norm = None):
+def fftn(
+    a,
+    s=None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+):
     """`fft` along several axes, one after the other.
 
     Args:
@@ -118,17 +173,32 @@ def fftn(a, s=None, axes: Sequence[int] | None = None, norm: Norm = None):
     return _several("fftn", FftType.FFT, a, s, axes, norm)
 
 
-def ifftn(a, s=None, axes: Sequence[int] | None = None, norm: Norm = None):
+def ifftn(
+    a,
+    s=None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+):
     """The inverse of `fftn`."""
     return _several("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
-def rfftn(a, s=None, axes: Sequence[int] | None = None, norm: Norm = None):
+def rfftn(
+    a,
+    s=None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+):
     """`fftn` of real numbers, of the last axis the first half."""
     return _several("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
-def irfftn(a, s=None, axes: Sequence[int] | None = None, norm: Norm = None):
+def irfftn(
+    a,
+    s=None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+):
     """The inverse of `rfftn`; real."""
     return _several("irfftn", FftType.IRFFT, a, s, axes, norm)
 
@@ -187,6 +257,16 @@ def _count(name: str, n) -> int:
     return n
 
 
+def _pair(name: str, axes: Sequence[int]) -> Sequence[int]:
+    if len(axes) != 2:
+        raise ArgumentError(
+            f"fft.{name} with axes={tuple(axes)}",
+            rule="it takes two axes",
+            fix="use the transform with n for other numbers of axes",
+        )
+    return axes
+
+
 def _check_norm(name: str, norm: Norm) -> None:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ArgumentError(
@@ -231,13 +311,13 @@ def _transformed(name: str, kind: FftType, a, s, axes: tuple[int, ...], norm):
     aval = aval_of(a)
     real = kind is FftType.RFFT
     if real and dtypes.is_complex(aval.dtype):
-        raise DtypeError(
+        raise ArgumentError(
             f"fft.{name} of {aval.short()}",
             rule="it takes real numbers",
             fix="use the transform without r, or x.real",
         )
     if not axes:
-        return a
+        return a if real else convert(a, dtypes.to_complex(aval.dtype))
     others = [i for i in range(aval.ndim) if i not in axes]
     order = [*others, *axes]
     x = transpose(a if real else convert(a, dtypes.to_complex(aval.dtype)), order)
@@ -247,7 +327,12 @@ def _transformed(name: str, kind: FftType, a, s, axes: tuple[int, ...], norm):
         half = kind is FftType.IRFFT and i == len(lengths) - 1
         x = _resized(x, first + i, n // 2 + 1 if half else n)
     y = _scaled(_in_steps(kind, x, lengths), kind, prod(lengths), norm)
-    return transpose(y, np.argsort(order))
+    return transpose(y, _inverse(order))
+
+
+def _inverse(order: list[int]) -> list[int]:
+    """The permutation that undoes one."""
+    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def _lengths(name: str, kind: FftType, sizes: list[int], s) -> tuple[int, ...]:
@@ -283,7 +368,7 @@ def _in_steps(kind: FftType, x, lengths: tuple[int, ...]):
     back = FftType.IFFT if kind in (FftType.IFFT, FftType.IRFFT) else FftType.FFT
     if kind is not FftType.IRFFT:
         x = _fft(x, kind, inner)
-    x = transpose(_in_steps(back, transpose(x, order), outer), np.argsort(order))
+    x = transpose(_in_steps(back, transpose(x, order), outer), _inverse(order))
     return _fft(x, kind, inner) if kind is FftType.IRFFT else x
 
 

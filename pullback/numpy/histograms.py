@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.api.arrays.axes import axes_of
 from pullback.api.arrays.creation import asarray
 from pullback.api.arrays.reductions import sum
 from pullback.api.arrays.ufuncs import divide, subtract
@@ -12,6 +13,7 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import DtypeError, ShapeError
 from pullback.numpy.creation import linspace
+from pullback.numpy.dtypes import isscalar
 from pullback.numpy.sorting import searchsorted
 from pullback.numpy.uniqueness import known_value
 from pullback.ops.convert import convert
@@ -89,11 +91,11 @@ def histogram_bin_edges(a, bins: Any = 10, range=None, weights=None):
       `[bins + 1]`
     """
     del weights
-    if not np.isscalar(bins):
+    if not isscalar(bins):
         return asarray(bins)
     (x,) = promote_inexact(as_operand("histogram_bin_edges", a))
     aval = aval_of(x)
-    axes = tuple(np.arange(aval.ndim))
+    axes = axes_of("histogram_bin_edges", None, aval.ndim)
     if range is not None:
         low, high = range
         if low == high:

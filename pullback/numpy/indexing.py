@@ -8,7 +8,7 @@ import numpy as np
 from pullback.api.arrays.at import Indexable
 from pullback.api.arrays.creation import asarray, shape_of, stacked
 from pullback.api.arrays.shape_functions import as_array, axis_of, ravel, reshape
-from pullback.api.arrays.taking import along_axis
+from pullback.api.arrays.taking import along_axis, wrapped
 from pullback.compile.eager import concrete
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
@@ -20,7 +20,7 @@ from pullback.ops.dimensions import as_scatter
 from pullback.ops.elementwise import add, div, rem, sub
 from pullback.ops.index import scatter
 from pullback.ops.joining import concatenate
-from pullback.ops.logic import clamp, eq, lt, ne, select_n
+from pullback.ops.logic import clamp, eq, lt, min as minimum, ne, select_n
 from pullback.ops.promote import broadcast_to, promote_dtypes, to_dtype
 from pullback.ops.slicing import slice_in_dim
 
@@ -72,11 +72,12 @@ def _traced_nonzero(x, size: int, fills: list) -> tuple:
     flags = ops.reshape(x if dtypes.is_bool(x.dtype) else ne(x, _zero(x)), (x.size,))
     counts = convert(flags, INT32)
     rank = sub(_running_count(counts), np.int32(1))
-    dropped = np.int32(max(size, x.size))
-    places = select_n(flags, ops.broadcast_in_dim(dropped, (x.size,), ()), rank)
+    beyond = ops.broadcast_in_dim(np.int32(size), (x.size,), ())
+    places = minimum(select_n(flags, beyond, rank), beyond)
     flat = np.arange(x.size, dtype=np.int32)
-    none = ops.broadcast_in_dim(np.int32(-1), (size,), ())
-    flat = Indexable(asarray(none))[places].set(flat, wrap_negative_indices=False)
+    none = ops.broadcast_in_dim(np.int32(-1), (size + 1,), ())
+    flat = Indexable(asarray(none))[places].set(flat)
+    flat = slice_in_dim(flat, 0, size)
     outs, stride = [], x.size
     for n, fill in zip(x.shape, fills, strict=True):
         stride = stride // n if n else 0
@@ -206,6 +207,9 @@ def put_along_axis(arr, indices, values, axis, inplace: bool = True, *, mode=Non
 def put(a, ind, v, mode: str | None = None, *, inplace: bool = True):
     """A copy of `a` with values `v` at flat positions `ind`, repeated as needed.
 
+    `mode`: positions outside are moved inside (None; `"clip"`, where negative ones are
+    outside too), or count on from the start (`"wrap"`).
+
     Raises:
       ArgumentError: `inplace` is not False: arrays do not change.
     """
@@ -223,9 +227,10 @@ def put(a, ind, v, mode: str | None = None, *, inplace: bool = True):
         return x
     values = values[np.arange(index.size) % values.size]
     if mode == "wrap":
-        index = np.mod(index, x.size)
-        mode = None
-    out = Indexable(ravel(x))[index].set(values, mode=mode)
+        index = wrapped(index, x.size)
+    out = Indexable(ravel(x))[index].set(
+        values, mode="clip", wrap_negative_indices=mode != "clip"
+    )
     return reshape(out, x.shape)
 
 

@@ -104,7 +104,7 @@ def _vector(x, order: Any, axes: tuple[int, ...], keepdims: bool):
     )
 
 
-def _matrix(x, order: Any, axes: tuple[int, int], keepdims: bool):
+def _matrix(x, order: Any, axes: tuple[int, ...], keepdims: bool):
     rows, columns = axes
     if order in (None, "fro", "f"):
         return sqrt(sum(_square_norm(x), axes, keepdims=keepdims))

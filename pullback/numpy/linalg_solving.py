@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pullback.api.arrays.contractions import matmul
+from pullback.api.arrays.creation import ones
 from pullback.api.arrays.parts import where
 from pullback.api.arrays.reductions import max, sum
 from pullback.core import dtype as dtypes
@@ -112,7 +113,7 @@ def det(a):
     if n > 3:
         return _det(a)
     if not n:
-        return full(ShapedArray(aval_of(a).shape[:-2], aval_of(a).dtype), 1)
+        return ones(aval_of(a).shape[:-2], aval_of(a).dtype)
 
     def at(i: int, j: int):
         ndim = aval_of(a).ndim

@@ -93,9 +93,9 @@ def unique(
         )
     else:
         parts = _of_size(x, int(size), fill_value, equal_nan)
-    flags = (True, return_index, return_inverse, return_counts)
-    wanted = tuple(v for v, flag in zip(parts, flags, strict=True) if flag)
-    return wanted if len(wanted) > 1 else wanted[0]
+    flags = (return_index, return_inverse, return_counts)
+    others = tuple(v for v, on in zip(parts[1:], flags, strict=True) if on)
+    return (parts[0], *others) if others else parts[0]
 
 
 def known_value(name: str, x, fix: str) -> np.ndarray:

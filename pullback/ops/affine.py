@@ -34,7 +34,7 @@ def line(array: Any, ndim: int) -> Line | None:
     if not 0 < array.size <= LARGEST:
         return None
     shape = (1,) * (ndim - array.ndim) + array.shape
-    a = array.reshape(shape)
+    a = np.reshape(array, shape)
     steps = _steps(a)
     if steps is None:
         return None

@@ -53,6 +53,7 @@ class HostFunction:
     """
 
     __slots__ = ("fun", "name")
+    fun: Any
 
     def __init__(self, fun: Callable[..., Sequence[Any]], name: str):
         self.fun, self.name = fun, name
@@ -117,20 +118,31 @@ def checked_call(
     Raises:
       RuntimeFailure: it raised, or returned something else.
     """
-    try:
+    with _Named(call.name):
         outs = list(call(*arrays))
-    except RuntimeFailure:
-        raise
-    except Exception as error:
-        raise RuntimeFailure(
-            f"the callback {call.name} raised {type(error).__name__}: {error}"
-        ) from error
     if len(outs) != len(avals):
         raise RuntimeFailure(
             f"the callback {call.name} returned {len(outs)} arrays; the program was "
             f"told {len(avals)}"
         )
     return [_checked(call.name, y, aval) for y, aval in zip(outs, avals, strict=True)]
+
+
+class _Named:
+    """Errors that leave the `with` block become failures of the callback `name`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RuntimeFailure):
+            raise RuntimeFailure(
+                f"the callback {self.name} raised {kind.__name__}: {error}"
+            ) from error
 
 
 def _checked(name: str, y: Any, aval: ShapedArray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Collective family: reductions and positions over a named axis, such as that of `vmap`.
+"""Collective family: reductions and positions over a named axis, such as `vmap`'s.
 
 Each names its axes; the interpreter that maps an axis of that name carries it out, so
 nothing is left of it in the program that remains.

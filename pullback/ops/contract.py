@@ -142,7 +142,8 @@ def canonical_precision(precision: Any) -> tuple[Precision, Precision] | None:
             f"precision={precision!r}",
             rule=f"a precision is a lax.Precision, one of {names}, or a pair of them",
         )
-    return tuple(Precision.DEFAULT if p is None else _PRECISIONS[p] for p in pair)
+    x, y = (Precision.DEFAULT if p is None else _PRECISIONS[p] for p in pair)
+    return x, y
 
 
 # ---- rules ----
@@ -279,8 +280,9 @@ def _batch(n, xs, ds, *, dimension_numbers, precision, preferred_element_type):
     else:
         y_free = free_axes(aval_of(xs[1]).ndim, yc, yb)
         d = x_ndim - len(xc) + y_free.index(dy)
+    x, y = xs
     numbers = ((xc, yc), (xb, yb))
-    return bind_dot(*xs, numbers, precision, preferred_element_type), d
+    return bind_dot(x, y, numbers, precision, preferred_element_type), d
 
 
 dot_general_p = Primitive(

@@ -8,14 +8,14 @@ import numpy as np
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.derivative import Derivative, Linear, Smooth
 from pullback.core.primitive import Primitive
-from pullback.ops.elementwise import add, add_any, mul, sub
+from pullback.ops.elementwise import add, add_any, mul
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import eq, max, min, select_n
 from pullback.ops.nary import NUMERIC, REAL, check_kind, quiet
 from pullback.ops.reduce import highest, lowest, widened
 from pullback.ops.shape import canonical_axis, full
 from pullback.ops.slicing import pad, rev, slice_in_dim
-from pullback.ops.transcendental import exp, log1p
+from pullback.ops.transcendental import exp_share, logaddexp
 
 Combine = Callable[[list[Any], list[Any]], list[Any]]
 
@@ -123,20 +123,8 @@ def _extreme_pair(function: Callable) -> Callable:
     return pair
 
 
-def logaddexp(x, y):
-    """`log(exp(x) + exp(y))`, elementwise, without overflow; infinities are kept."""
-    high, low = max(x, y), min(x, y)
-    apart = select_n(eq(x, y), sub(low, high), full(aval_of(x), 0))
-    return add(high, log1p(exp(apart)))
-
-
-def _weight(x, out):
-    return exp(select_n(eq(x, out), sub(x, out), full(aval_of(out), 0)))
-
-
 def _logaddexp_pair(x0, x1):
-    out = logaddexp(x0, x1)
-    return out, _weight(x0, out), _weight(x1, out)
+    return logaddexp(x0, x1), exp_share(x0, x1), exp_share(x1, x0)
 
 
 # ---- rules ----

@@ -5,6 +5,7 @@ positions of one window into the operand.
 """
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,11 +26,11 @@ class GatherDimensionNumbers:
     of the indices that go along with each other.
     """
 
-    offset_dims: tuple[int, ...]
-    collapsed_slice_dims: tuple[int, ...]
-    start_index_map: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...] = ()
-    start_indices_batching_dims: tuple[int, ...] = ()
+    offset_dims: Sequence[int]
+    collapsed_slice_dims: Sequence[int]
+    start_index_map: Sequence[int]
+    operand_batching_dims: Sequence[int] = ()
+    start_indices_batching_dims: Sequence[int] = ()
 
     def __post_init__(self):
         _as_tuples(self)
@@ -43,11 +44,11 @@ class ScatterDimensionNumbers:
     `inserted_window_dims`: axes of the operand of window size 1 that updates lack.
     """
 
-    update_window_dims: tuple[int, ...]
-    inserted_window_dims: tuple[int, ...]
-    scatter_dims_to_operand_dims: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...] = ()
-    scatter_indices_batching_dims: tuple[int, ...] = ()
+    update_window_dims: Sequence[int]
+    inserted_window_dims: Sequence[int]
+    scatter_dims_to_operand_dims: Sequence[int]
+    operand_batching_dims: Sequence[int] = ()
+    scatter_indices_batching_dims: Sequence[int] = ()
 
     def __post_init__(self):
         _as_tuples(self)
@@ -193,7 +194,7 @@ def moved_numbers(g: GatherDimensionNumbers, **changes) -> GatherDimensionNumber
     )
 
 
-def _shifted(dims: tuple[int, ...], by: bool) -> tuple[int, ...]:
+def _shifted(dims: Sequence[int], by: bool) -> tuple[int, ...]:
     return tuple(d + by for d in dims)
 
 
@@ -258,6 +259,6 @@ def _along(line: np.ndarray, axis: int, ndim: int) -> np.ndarray:
     return line.reshape(sizes)
 
 
-def front_order(ndim: int, offset_dims: tuple[int, ...]) -> list[int]:
+def front_order(ndim: int, offset_dims: Sequence[int]) -> list[int]:
     """The permutation of a result's axes that puts those of the window last."""
     return [d for d in range(ndim) if d not in offset_dims] + list(offset_dims)

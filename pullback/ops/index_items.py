@@ -145,8 +145,9 @@ def _item(x: Any, i: int, count: int, reads: bool) -> Any:
     if kind is DynamicSlice or isinstance(x, DynamicSlice):
         return _window(x, i)
     if isinstance(x, Array):
-        value = x.concrete() if isinstance(x, Tracer) else x
-        return _traced(x, i, reads) if value is None else _static(value, x, i)
+        if isinstance(x, Tracer) and x.concrete() is None:
+            return _traced(x, i, reads)
+        return _static(x.concrete() if isinstance(x, Tracer) else x, x, i)
     if isinstance(x, np.ndarray | np.generic | list | tuple | range):
         return _static(x, x, i)
     if hasattr(x, "__jax_array__"):

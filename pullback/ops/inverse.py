@@ -79,15 +79,15 @@ def inverse_of(flat: np.ndarray, sizes: Sequence[int]) -> Inverse | None:
 
 def turned_numbers(ndim: int, out_ndim: int, g: GatherDimensionNumbers):
     """The numbers of the gather that goes back, of an operand of `ndim` axes."""
-    read = [d for d in range(out_ndim) if d not in g.offset_dims]
-    return GatherDimensionNumbers(window_axes(ndim, g), read, read)
+    read = tuple(d for d in range(out_ndim) if d not in g.offset_dims)
+    return GatherDimensionNumbers(tuple(window_axes(ndim, g)), read, read)
 
 
 def is_dense(inverse: Inverse | None) -> bool:
     """Whether enough is read for the way back by gathering to be the cheaper one."""
     if inverse is None:
         return False
-    return SPARSE * np.count_nonzero(inverse.hit()) >= inverse.places.size
+    return SPARSE * int(np.count_nonzero(inverse.hit())) >= inverse.places.size
 
 
 def scatter_is_cheaper(touched: int, size: int, contiguous: int) -> bool:

@@ -138,7 +138,7 @@ def _turned(v, w, inner):
         return moved
     along = reduce_sum(mul(conj(v), moved), (axis,))
     moved = sub(moved, mul(v, along_columns(of_real_part(along), v)))
-    places = argmax(abs(v), axis, INT32)
+    places = argmax(abs(v), axis)
     rows = broadcasted_iota(INT32, aval_of(v).shape, axis)
     largest = eq(rows, along_columns(places, v))
     at, by = (reduce_sum(masked(y, largest), (axis,)) for y in (v, moved))

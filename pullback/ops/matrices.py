@@ -30,12 +30,15 @@ Core = tuple[tuple[int, ...], Any]  # the shape and dtype of a result for one ma
 
 def check_matrices(name: str, x: ShapedArray, *, square: bool = False) -> None:
     """Raise unless `x` holds (square) matrices of a type that LAPACK computes in."""
-    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
-        what = "square matrices, equally long" if square else "matrices"
+    if square and (x.ndim < 2 or x.shape[-1] != x.shape[-2]):
         raise ShapeError(
             f"{name} of {x.short()}",
-            rule=f"the last two axes hold {what}: [*batch, "
-            f"{'n, n' if square else 'm, n'}]",
+            rule="the last two axes are equally long: square matrices [*batch, n, n]",
+        )
+    if x.ndim < 2:
+        raise ShapeError(
+            f"{name} of {x.short()}",
+            rule="there are at least two axes: matrices [*batch, m, n]",
         )
     if not dtypes.is_inexact(x.dtype) or x.dtype.itemsize < 4:
         raise DtypeError(

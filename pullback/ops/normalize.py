@@ -26,7 +26,10 @@ from pullback.ops.pick import Dyn, Label, Lookup, Pick, Point, Run
 
 @dataclass(slots=True)
 class _Builder:
-    """The state of `normalize`: one entry an axis, and the members of the group."""
+    """The state of `normalize`: one entry an axis, and the members of the group.
+
+    `item`: which item is being placed; `places`: which one each axis belongs to.
+    """
 
     clips: bool
     reads: bool
@@ -37,12 +40,19 @@ class _Builder:
     members: dict[int, Any] = field(default_factory=dict)
     outside: set[int] = field(default_factory=set)
     extra: list[tuple[int, ...]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    item: int = 0
 
     def add(self, n: int, axis: Any) -> int:
         """One more axis of the operand; returns its place."""
         self.shape.append(n)
         self.axes.append(axis)
+        self.places.append(self.item)
         return len(self.axes) - 1
+
+    def checks(self) -> bool:
+        """Whether static positions outside are errors; never where they read a fill."""
+        return config.current().check_static_indices and (self.clips or not self.reads)
 
 
 def normalize(
@@ -73,7 +83,8 @@ def normalize(
     for i, (item, count) in enumerate(zip(items, axes_of, strict=True)):
         if grouped and i == place:
             b.labels.append(("S",))
-        _place(b, item, tuple(shape[at : at + count]), i)
+        b.item = i
+        _place(b, item, tuple(shape[at : at + count]))
         at += count
     return _finish(b, grouped)
 
@@ -96,7 +107,7 @@ def _group_place(items: Sequence[Any]) -> tuple[bool, int]:
     return True, joined[0] if together else 0
 
 
-def _place(b: _Builder, item: Any, sizes: tuple[int, ...], i: int) -> None:
+def _place(b: _Builder, item: Any, sizes: tuple[int, ...]) -> None:
     kind = type(item)
     if item is None:
         b.labels.append(("new", 1))
@@ -106,15 +117,15 @@ def _place(b: _Builder, item: Any, sizes: tuple[int, ...], i: int) -> None:
     elif kind is slice:
         b.labels.append(("axis", b.add(sizes[0], _run(item, sizes[0])), 0))
     elif kind is int:
-        _place_int(b, item, sizes[0], i)
+        _place_int(b, item, sizes[0])
     elif kind is Window:
-        b.labels.append(("axis", b.add(sizes[0], _window(item, sizes[0], i)), 0))
+        b.labels.append(("axis", b.add(sizes[0], _window(b, item, sizes[0])), 0))
     elif kind is Mask:
         _place_mask(b, item, sizes)
     elif kind is Traced and not item.ndim:
         _place_scalar(b, item, sizes[0])
     else:
-        _place_array(b, item, sizes[0], i)
+        _place_array(b, item, sizes[0])
 
 
 def _run(s: slice, n: int) -> Run:
@@ -127,9 +138,9 @@ def _run(s: slice, n: int) -> Run:
     return Run(start + (size - 1) * step, size, -step if size > 1 else 1, size > 1)
 
 
-def _place_int(b: _Builder, value: int, n: int, i: int) -> None:
-    if n == 0 or (config.current().check_static_indices and not -n <= value < n):
-        raise out_of_bounds(value, len(b.axes), n, i)
+def _place_int(b: _Builder, value: int, n: int) -> None:
+    if n == 0 or (b.checks() and not -n <= value < n):
+        raise out_of_bounds(value, len(b.axes), n, b.item)
     at = value + n if value < 0 and b.wraps else value
     if not 0 <= at < n and not b.clips:
         a = b.add(n, None)
@@ -141,26 +152,28 @@ def _place_int(b: _Builder, value: int, n: int, i: int) -> None:
 
 def _place_scalar(b: _Builder, item: Traced, n: int) -> None:
     if n == 0:
-        raise out_of_bounds("traced", len(b.axes), n, None)
+        raise out_of_bounds("traced", len(b.axes), n, b.item)
     if b.reads and not b.clips:
         b.members[b.add(n, None)] = item.value
         return
-    b.add(n, Dyn(item.value, 1, 1, True, b.clips))
+    b.add(n, Dyn(item.value, 1, 1, True, b.clips, b.item))
 
 
-def _window(item: Window, n: int, i: int) -> Run | Dyn:
+def _window(b: _Builder, item: Window, n: int) -> Run | Dyn:
     start, size, step = item
     box = (size - 1) * step + 1 if size else 0
     if box > n:
         raise IndexingError(
-            f"ds(start, {size}, {step}) on an axis of size {n} (item {i + 1} of the "
-            "index)",
+            f"ds(start, {size}, {step}) on an axis of size {n} (item {b.item + 1} of "
+            "the index)",
             rule=f"the window spans {box} positions, which must fit into the axis",
         )
     if not isinstance(start, int):
-        return Dyn(start, size, step if size > 1 else 1, False, True)
-    start = start + n if start < 0 else start
-    return Run(min(max(start, 0), n - box), size, step if size > 1 else 1)
+        return Dyn(start, size, step if size > 1 else 1, False, True, b.item)
+    at = start + n if start < 0 else start
+    if b.checks() and not 0 <= at <= n - box:
+        raise out_of_bounds(f"ds({start}, {size})", len(b.axes), n, b.item)
+    return Run(min(max(at, 0), n - box), size, step if size > 1 else 1)
 
 
 def _place_mask(b: _Builder, item: Mask, sizes: tuple[int, ...]) -> None:
@@ -172,20 +185,20 @@ def _place_mask(b: _Builder, item: Mask, sizes: tuple[int, ...]) -> None:
     b.members[b.add(n, None)] = np.flatnonzero(value)
 
 
-def _place_array(b: _Builder, item: Any, n: int, i: int) -> None:
+def _place_array(b: _Builder, item: Any, n: int) -> None:
     a = b.add(n, None)
     if type(item) is Traced:
         if n == 0 and item.value.size:
-            raise out_of_bounds("traced", a, n, i)
+            raise out_of_bounds("traced", a, n, b.item)
         b.members[a] = item.value
         return
     value = item.value
     if b.wraps:
         value = np.where(value < 0, value + n, value)
     if value.size and (value.min() < 0 or value.max() >= n):
-        if n == 0 or config.current().check_static_indices:
+        if n == 0 or b.checks():
             bad = item.value[(value < 0) | (value >= n)].flat[0]
-            raise out_of_bounds(int(bad), a, n, i)
+            raise out_of_bounds(int(bad), a, n, b.item)
         if b.clips:
             value = np.clip(value, 0, n - 1)
         else:
@@ -203,7 +216,7 @@ def _finish(b: _Builder, grouped: bool) -> Pick:
     out = reduced(members, fine or joint, b.outside)
     if fine is not None and out.looked_up:
         fine, out = None, reduced(b.members, joint, b.outside)
-    parts = [
+    parts: list[tuple[int, ...]] = [
         (t.size,) if type(t) is Run or (type(t) is Dyn and not t.point) else ()
         for t in b.axes
     ]
@@ -211,7 +224,7 @@ def _finish(b: _Builder, grouped: bool) -> Pick:
         b.axes[a] = Run(*found[:4]) if found.sizes else Point(found.start)
         parts[a] = found.sizes
     for a, (array, sizes) in out.looked_up.items():
-        b.axes[a] = Lookup(array, sizes, a not in b.outside, b.shape[a])
+        b.axes[a] = Lookup(array, sizes, a not in b.outside, b.shape[a], b.places[a])
     at = b.labels.index(("S",)) if grouped else 0
     labels = b.labels
     if grouped:

@@ -34,13 +34,17 @@ class Point(NamedTuple):
 
 
 class Dyn(NamedTuple):
-    """A point or run whose start is computed. `clamps`: a window, moved inside."""
+    """A point or run whose start is computed. `clamps`: it is moved inside.
+
+    `item`: which item of the index it is.
+    """
 
     start: Any
     size: int
     step: int
     point: bool
     clamps: bool
+    item: int | None = None
     backwards: bool = False
 
     @property
@@ -53,13 +57,14 @@ class Lookup(NamedTuple):
     """Positions read from an integer array, a NumPy array or a traced one.
 
     `sizes`: its shape within the group. `inside`: a NumPy array in range. `box`: the
-    size of the axis, all of which may be read.
+    size of the axis, all of which may be read. `item`: which item of the index it is.
     """
 
     array: Any
     sizes: tuple[int, ...]
     inside: bool
     box: int
+    item: int | None = None
     start = 0
     step = 1
     backwards = False
@@ -105,6 +110,10 @@ class Pick:
         """The axes that are looked up."""
         return [a for a, t in enumerate(self.axes) if type(t) is Lookup]
 
+    def members(self) -> list[Lookup]:
+        """What they look up."""
+        return [t for t in self.axes if type(t) is Lookup]
+
     def boxes(self) -> list[int]:
         """How many positions each axis spans."""
         return [t.box for t in self.axes]
@@ -136,7 +145,8 @@ def pieces(pick: Pick) -> list[Piece] | None:
     if len(looked) != 1 or len(pick.group) != 1 or len(pick.shape) < 2:
         return None
     a = looked[0]
-    found = runs(pick.axes[a].array) if pick.axes[a].inside else None
+    (member,) = pick.members()
+    found = runs(member.array) if member.inside else None
     if found is None or pick.sizes != pick.out_shape:
         return None
     axis, at, out = pick.labels.index(("group", 0)), 0, []

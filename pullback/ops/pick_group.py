@@ -90,7 +90,7 @@ class Vectors(NamedTuple):
 
 def index_vectors(pick: Pick, hints: tuple[bool, bool]) -> Vectors:
     """The index vectors of the group; `hints`: what the caller promises of them."""
-    looked: list[Lookup] = [pick.axes[a] for a in pick.lookups()]
+    looked = pick.members()
     mode = CLIP if pick.clips else FILL_OR_DROP
     if not any(hasattr(t.array, "aval") for t in looked):
         arrays = [np.broadcast_to(t.array, pick.group) for t in looked]

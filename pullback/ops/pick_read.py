@@ -9,6 +9,7 @@ from pullback.ops.index import gather
 from pullback.ops.inverse import is_dense
 from pullback.ops.joining import concatenate
 from pullback.ops.pick import Dyn, Label, Lookup, Pick, Point, pieces
+from pullback.ops.pick_check import check_traced
 from pullback.ops.pick_group import INT32, INT64, gather_plan, index_vectors, position
 from pullback.ops.shape import (
     broadcast_in_dim,
@@ -26,6 +27,8 @@ def read(x, pick: Pick, *, fill_value: Any = None, hints=(False, False)):
     `fill_value`: what positions outside give when the pick does not clip. `hints`:
     whether the caller promises sorted and unique traced indices.
     """
+    if pick.clips:
+        check_traced(pick)
     aval = aval_of(x)
     if pick.empty:
         return full(ShapedArray(pick.out_shape, aval.dtype), 0)

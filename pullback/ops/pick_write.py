@@ -14,6 +14,7 @@ from pullback.ops.logic import (
     select_n,
 )
 from pullback.ops.pick import Pick, pieces
+from pullback.ops.pick_check import check_traced
 from pullback.ops.pick_group import gather_plan, index_vectors
 from pullback.ops.pick_read import loosened, taken
 from pullback.ops.pick_region import SET, Update, put_region
@@ -28,6 +29,7 @@ from pullback.ops.slicing import index_in_dim, slice_in_dim
 
 def write(x, pick: Pick, y, update: Update, *, hints=(False, False)):
     """`x` with `y`, of the shape and dtype that `pick` reads, written by `update`."""
+    check_traced(pick)
     if pick.empty:
         return x
     shape = aval_of(x).shape

@@ -202,7 +202,7 @@ def _logaddexp_reference(x, y):
     return np.where(np.isnan(apart), x + y, total)
 
 
-def _weight(x, y):
+def exp_share(x, y):
     """The share of exp(x) in exp(x) + exp(y): one half for equal infinities."""
     apart = sub(x, y)
     infinite = bitwise_and(eq(x, y), bitwise_not(is_finite(x)))
@@ -216,8 +216,8 @@ logaddexp_p = nary(
     emit=_logaddexp_emit,
     derivative=Smooth(
         (
-            lambda t, out, x, y: mul(t, _weight(x, y)),
-            lambda t, out, x, y: mul(t, _weight(y, x)),
+            lambda t, out, x, y: mul(t, exp_share(x, y)),
+            lambda t, out, x, y: mul(t, exp_share(y, x)),
         )
     ),
 )

@@ -1,7 +1,8 @@
 """Arguments that samplers share: shapes, and types of what is drawn."""
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
@@ -17,9 +18,11 @@ def sizes(name: str, shape: int | Sequence[int]) -> tuple[int, ...]:
       ArgumentError: a size is negative.
     """
     try:
-        found = (shape.__index__(),) if hasattr(shape, "__index__") else None
-        found = found or tuple(n.__index__() for n in shape)
-    except (TypeError, AttributeError):
+        if isinstance(shape, SupportsIndex):
+            found: tuple[int, ...] = (operator.index(shape),)
+        else:
+            found = tuple(map(operator.index, shape))
+    except TypeError:
         raise ArgumentTypeError(
             f"{name} of shape {shape!r}", rule="a shape is a sequence of integers"
         ) from None

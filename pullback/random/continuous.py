@@ -258,7 +258,8 @@ def _one(key):
 
 @one_program
 def _uniform(facts, key, low, high):
-    return between(_one(key), *facts, low, high)
+    shape, dtype = facts
+    return between(_one(key), shape, dtype, low, high)
 
 
 @one_program

@@ -225,7 +225,8 @@ def _one(key):
 
 @one_program
 def _unit(facts, key):
-    return between(_one(key), *facts, 0.0, 1.0)
+    shape, dtype = facts
+    return between(_one(key), shape, dtype, 0.0, 1.0)
 
 
 @one_program

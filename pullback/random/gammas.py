@@ -279,7 +279,8 @@ def _draw_generalized(key, shape, dtype, p):
 
 @one_program
 def _generalized_normal(facts, key, p):
-    return _draw_generalized(_one(key), *facts, p)
+    shape, dtype = facts
+    return _draw_generalized(_one(key), shape, dtype, p)
 
 
 @one_program

@@ -20,7 +20,9 @@ def one_program(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.lru_cache(MAX_PROGRAMS)
     def compiled(facts: tuple) -> Callable[..., Any]:
-        body = functools.partial(fun, facts)
+        def body(*arrays: Any) -> Any:
+            return fun(facts, *arrays)
+
         body.__name__ = fun.__name__.lstrip("_")
         return jit(body)
 

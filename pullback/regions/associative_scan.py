@@ -17,12 +17,13 @@ from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.primitive import Primitive
 from pullback.ops.joining import concatenate
-from pullback.ops.shape import reshape, transpose
+from pullback.ops.logic import select_n
+from pullback.ops.shape import reshape, transpose, zeros
 from pullback.ops.slicing import rev, slice_in_dim
 from pullback.regions import monoid
-from pullback.regions.bodies import cached, closed
-from pullback.regions.jit import jit_p
+from pullback.regions.bodies import cached, closed, run
 from pullback.regions.monoid_cost import scan_block
+from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan import scan_flat
 from pullback.regions.scan_bodies import parts
@@ -202,8 +203,7 @@ def _linearize(primals, live, *, jaxpr, num_consts, reverse):
     avals = [aval_of(x).strong() for x in primals]
     if _block(avals, num_consts) is not None:
         program = _program(avals, jaxpr, num_consts, reverse)
-        rule: Any = jit_p.derivative
-        return rule.linearize(primals, live, jaxpr=program, name="associative_scan")
+        return linearized(program, primals, live, "associative_scan")
     consts, xs = parts(primals, num_consts)
     ys = associative_scan(jaxpr, consts, xs, reverse)
     plan = monoid.tangent(jaxpr, tuple(live[:num_consts]), tuple(live[num_consts:]))
@@ -219,25 +219,56 @@ def _linearize(primals, live, *, jaxpr, num_consts, reverse):
 
 
 def _tangents(plan: monoid.Tangent, consts, xs, ys, ts, reverse: bool) -> list[Any]:
-    """The linear recurrence that tangents of a scan follow."""
+    """The linear recurrence that tangents of a scan follow.
+
+    It takes all rows, so that no stack is copied but that of the states before; in the
+    first row, which combines nothing, the state before is a stand-in.
+    """
     n = aval_of(xs[0]).shape[0]
     if n < 2 or not ts:
         return list(ts)
-    before = (1, n) if reverse else (0, n - 1)
-    kept = [slice_in_dim(y, *before) for y in compress(ys, plan.acc)]
-    kept += [_divided(x, n, reverse)[1] for x in compress(xs, plan.x)]
-    begin, rest = zip(*(_divided(t, n, reverse) for t in ts), strict=True)
-    acc = [reshape(t, aval_of(t).shape[1:]) for t in begin]
-    rows = [*kept, *rest]
-    outs = scan_flat(plan.body, consts, acc, rows, length=n - 1, reverse=reverse)
-    return _joined(begin, outs[len(ts) :], reverse)
+    befores = zip(compress(xs, plan.acc), compress(ys, plan.acc), strict=True)
+    rows = [_shifted(x, y, n, reverse) for x, y in befores]
+    rows += [*compress(xs, plan.x), *ts]
+    first = np.arange(n) == (n - 1 if reverse else 0)
+    begin = [zeros(aval_of(t).update(shape=aval_of(t).shape[1:])) for t in ts]
+    body = _starting(plan.body, len(consts), len(ts))
+    outs = scan_flat(body, consts, begin, [first, *rows], length=n, reverse=reverse)
+    return outs[len(ts) :]
+
+
+def _shifted(x: Any, y: Any, n: int, reverse: bool) -> Any:
+    """Row i: the state before that of row i of `y`."""
+    at = n - 1 if reverse else 0
+    begin = slice_in_dim(x, at, at + 1)
+    rest = slice_in_dim(y, *((1, n) if reverse else (0, n - 1)))
+    return concatenate([rest, begin] if reverse else [begin, rest], 0)
+
+
+def _starting(body: ClosedJaxpr, nc: int, nt: int) -> ClosedJaxpr:
+    """The step of a recurrence that takes a flag: the tangents start in this row."""
+
+    def make():
+        ins = body.in_avals
+
+        def fun(*args):
+            before, (flag, *rest) = args[: nc + nt], args[nc + nt :]
+            outs = run(body, [*before, *rest])[:nt]
+            news = rest[len(rest) - nt :]
+            ts = [select_n(flag, y, t) for y, t in zip(outs, news, strict=True)]
+            return [*ts, *ts]
+
+        flag = ShapedArray((), np.dtype(bool))
+        avals = [*ins[: nc + nt], flag, *ins[nc + nt :]]
+        return closed(fun, avals, body)
+
+    return cached(body, ("monoid starting", nc, nt), make)
 
 
 def _transpose(cts, operands, *, jaxpr, num_consts, reverse):
     avals = [aval_of(x).strong() for x in operands]
     program = _program(avals, jaxpr, num_consts, reverse)
-    rule: Any = jit_p.derivative
-    return rule.transpose(cts, operands, jaxpr=program, name="associative_scan")
+    return transposed(program, cts, operands, "associative_scan")
 
 
 def _batch(n, xs, ds, *, jaxpr, num_consts, reverse):
@@ -277,9 +308,8 @@ class _Loop:
         b = self.b
         at = self.index(self.n - 1 if self.reverse else 0)
         acc = [self.row(x, a, at) for x, a in zip(self.xs, self.outs, strict=True)]
-        return b.while_loop([self.index(1), *acc, *self.xs], self.more, self.step)[
-            1 + len(acc) :
-        ]
+        start = [self.index(1), *acc, *self.xs]
+        return b.while_loop(start, self.more, self.step)[1 + len(acc) :]
 
     def index(self, i: int) -> Any:
         return self.b.constant(i, INDEX)
@@ -290,7 +320,9 @@ class _Loop:
     def step(self, b, i, *state):
         acc, stacks = parts(state, len(self.outs))
         at = b.subtract(self.index(self.n - 1), i) if self.reverse else i
-        rows = [self.row(x, a, at) for x, a in zip(self.xs, self.outs, strict=True)]
+        # A single row is read where it is replaced; else others still need the old one.
+        source = stacks if len(stacks) == 1 else self.xs
+        rows = [self.row(x, a, at) for x, a in zip(source, self.outs, strict=True)]
         acc = b.inline(self.body, [*self.consts, *acc, *rows])
         filled = [
             b.dynamic_update_slice(

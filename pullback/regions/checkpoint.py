@@ -11,7 +11,15 @@ from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from pullback.core.primitive import Primitive
 from pullback.core.trace import StageTrace, eval_jaxpr, state
 from pullback.ops.shape import moveaxis
-from pullback.regions.bodies import batch_body, cached, jvp_body, transpose_body
+from pullback.regions.bodies import (
+    batch_body,
+    cached,
+    closed,
+    jvp_body,
+    linearize_body,
+    run,
+    transpose_body,
+)
 from pullback.regions.jit import dce_call
 from pullback.regions.reference import run_reference
 from pullback.transforms.dce import RULES, dce_jaxpr
@@ -79,7 +87,7 @@ def _linearize(primals, live, *, jaxpr, name, **params):
 
 
 def _split(body: ClosedJaxpr, live: tuple[bool, ...], policy: Policy | None) -> Split:
-    both, out_live = jvp_body(body, live)
+    both, out_live = _unmixed(body, live)
     jaxpr, consts = (both.jaxpr, both.consts)
     if policy is not None:
         jaxpr, consts = inlined(both)
@@ -99,6 +107,22 @@ def _split(body: ClosedJaxpr, live: tuple[bool, ...], policy: Policy | None) -> 
         ClosedJaxpr(dce_jaxpr(tangent)[0], consts),
         out_live,
     )
+
+
+def _unmixed(body: ClosedJaxpr, live: tuple[bool, ...]) -> tuple[ClosedJaxpr, list]:
+    """As `jvp_body`, but no equation has both primal and tangent results."""
+    halves = linearize_body(body, live)
+    n_in, n_out = len(live), len(halves.out_live)
+
+    def fun(*args):
+        outs = run(halves.primal, args[:n_in])
+        at = {"in": args, "out": outs}
+        residuals = [at[where][i] for where, i in halves.residuals]
+        return [*outs[:n_out], *run(halves.tangent, [*residuals, *args[n_in:]])]
+
+    avals = body.in_avals
+    ins = [*avals, *(a for a, on in zip(avals, live, strict=True) if on)]
+    return closed(fun, ins, body), halves.out_live
 
 
 def _known(jaxpr: Jaxpr, primals: Sequence[Any]) -> list[JaxprEqn]:

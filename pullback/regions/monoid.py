@@ -13,6 +13,7 @@ import numpy as np
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.jaxpr import ClosedJaxpr
+from pullback.core.trace import Tracer
 from pullback.ops.logic import bitwise_or, ge, le, ne, select_n
 from pullback.ops.reduce import highest, lowest
 from pullback.ops.shape import broadcast_in_dim
@@ -286,10 +287,9 @@ NEUTRAL: dict[str, Callable[[Any], Any]] = {
 
 def is_neutral(name: str | None, x: Any) -> bool:
     """Whether a known scalar changes nothing when combined by the operation `name`."""
-    value = getattr(x, "concrete", lambda: x)()
-    if name is None or value is None:
+    if name is None or isinstance(x, Tracer):
         return False
-    value = np.asarray(value)
+    value = np.asarray(x)
     neutral = np.asarray(NEUTRAL[name](value.dtype)).astype(value.dtype)
     return value.shape == () and bool(value == neutral)
 

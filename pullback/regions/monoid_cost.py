@@ -1,20 +1,57 @@
 """Which algorithm folds, scans or slides: a few measured constants in one place.
 
 `benchmarks/reductions.py` prints the time of every strategy beside what is chosen here.
+The unit is the time in which a fused loop does one arithmetic operation on one number,
+about 0.1 ns.
 """
 
 import math
-from collections.abc import Sequence
+from typing import NamedTuple
+
+from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, all_eqns
+from pullback.regions.bodies import cached
 
 # Cells that one step of a loop combines at the least, so that its overhead is small.
 WIDE = 2048
 # A loop of at most this length is not cut into blocks.
 SHORT = 64
-# Up to this window a chain of shifted slices needs less memory traffic than two loops.
-CHAIN = 3
-# Up to this window XLA's own loop over windows is as fast or faster on the CPU.
-NATIVE = {"add": 8, "mul": 8, "max": 8, "min": 8}
-NATIVE_OTHERS = 4
+# Windows of this many times as many cells are made in one pass.
+RADIX = 8
+# A transcendental function, in such operations, and other costly ones.
+TRANSCENDENTAL = 300.0
+_LOGS = "exp exp2 expm1 log log1p logaddexp logistic pow"
+_CIRCLES = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh"
+COSTLY = frozenset(f"{_LOGS} {_CIRCLES} erf erfc erf_inv lgamma digamma cbrt".split())
+# Reading and writing one number in a pass of its own.
+PASS = 10.0
+# The same for blocks: two transpositions, and two loops that read and write rows.
+BLOCKS = 60.0
+# One step of a loop.
+STEP = 3e4
+# The longest chain that is differentiated: every link keeps or repeats a state.
+DIFFERENTIATED_CHAIN = 8
+DIFFERENTIATED_CHAIN_COSTLY = 3
+
+
+class Cost(NamedTuple):
+    """What one combination takes, and the size of the state."""
+
+    work: float
+    states: int
+
+
+def cost_of(body: ClosedJaxpr) -> Cost:
+    """Operations in one combination of cells."""
+
+    def make():
+        return Cost(_work(body.jaxpr), len(body.jaxpr.outvars))
+
+    return cached(body, ("monoid cost",), make)
+
+
+def _work(jaxpr: Jaxpr) -> float:
+    names = [eqn.primitive.name for eqn in all_eqns(jaxpr)]
+    return float(sum(TRANSCENDENTAL if name in COSTLY else 1.0 for name in names))
 
 
 def scan_block(n: int, width: int) -> int | None:
@@ -28,17 +65,34 @@ def scan_block(n: int, width: int) -> int | None:
     return max(8, min(round(math.sqrt(n * width)), n * width // WIDE, 1024))
 
 
-def window_strategy(k: int, name: str | None, native: bool) -> str:
-    """How to slide a window of `k` cells along one axis: `native`, `chain`, `blocks`.
+def digits(k: int) -> tuple[int, list[int]]:
+    """The leading digit of a window's size in base RADIX, and the others in order."""
+    rest = []
+    while k >= RADIX:
+        k, digit = divmod(k, RADIX)
+        rest.append(digit)
+    return k, rest[::-1]
 
-    `name`: the combiner, where it is one operation. `native`: whether XLA can do it.
-    A chain takes k - 1 combinations a cell, blocks take three whatever the window.
+
+def window_strategy(k: int, cells: int, cost: Cost, differentiated: bool) -> str:
+    """How to slide a window of `k` neighbours along an axis of an array of `cells`.
+
+    `"chain"`: k - 1 combinations in one loop. `"doubling"`: windows of 1, 8, 64, ...
+    cells, about RADIX * log(k) combinations in log(k) loops. `"blocks"`: three
+    combinations whatever the window, in two loops of k steps. Of a chain or doubling
+    every intermediate state takes part in the derivative, so a long one is not
+    `differentiated`.
     """
-    if native and k <= NATIVE.get(name or "", NATIVE_OTHERS):
-        return "native"
-    return "chain" if k <= CHAIN else "blocks"
-
-
-def takes_native(dimensions: Sequence[int], name: str | None) -> bool:
-    """Whether XLA's loop over whole windows of these sizes is the fastest."""
-    return math.prod(dimensions) <= NATIVE.get(name or "", NATIVE_OTHERS)
+    blocks = 3 * cost.work + BLOCKS * cost.states + 2 * k * STEP / max(cells, 1)
+    if differentiated:
+        costly = cost.work >= TRANSCENDENTAL
+        limit = DIFFERENTIATED_CHAIN_COSTLY if costly else DIFFERENTIATED_CHAIN
+        return "chain" if k <= limit else "blocks"
+    if k < RADIX:
+        chain = (k - 1) * cost.work + PASS * cost.states
+        return "chain" if chain <= blocks else "blocks"
+    first, rest = digits(k)
+    links = first - 1 + sum(RADIX - 1 + d for d in rest)
+    passes = len(rest) + (first > 1)
+    doubling = links * cost.work + passes * PASS * cost.states
+    return "doubling" if doubling <= blocks else "blocks"

@@ -21,14 +21,11 @@ from pullback.ops.slicing import pad, slice_in_dim
 from pullback.regions import checkpoint, monoid
 from pullback.regions.associative_scan import associative_scan, filled
 from pullback.regions.bodies import cached, closed, run
-from pullback.regions.monoid_cost import window_strategy
+from pullback.regions.monoid_cost import RADIX, cost_of, digits, window_strategy
 from pullback.regions.reduce import fold
 from pullback.regions.scan_bodies import parts
 
-
-RADIX = 8
-import os
-APART = checkpoint.Settings(differentiated=not os.environ.get("NB"))
+APART = checkpoint.Settings(differentiated=True)
 
 
 class Windows(NamedTuple):
@@ -78,8 +75,12 @@ def slide(
     xs: Sequence[Any],
     windows: Windows,
     neutral: bool,
+    differentiated: bool = False,
 ) -> list[Any]:
-    """The fold of every window, from `inits`; operands are `[*shape, *cell]`."""
+    """The fold of every window, from `inits`; operands are `[*shape, *cell]`.
+
+    `differentiated`: by an algorithm whose derivative is cheap.
+    """
     ndim = len(windows.dimensions)
     shape = aval_of(xs[0]).shape[:ndim]
     counts = windows.counts(shape)
@@ -87,9 +88,10 @@ def slide(
         return [monoid.spread(i, counts) for i in inits]
     pairs = zip(xs, inits, strict=True)
     xs = [padded(x, i, windows, ndim) for x, i in pairs]
+    how = _Fold(body, consts, ndim, differentiated)
     for axis in reversed(range(ndim)):
         k, s = windows.dimensions[axis], windows.strides[axis]
-        xs = _dilated(body, consts, xs, ndim, axis, k, s, windows.window_dilation[axis])
+        xs = _dilated(how, xs, axis, k, s, windows.window_dilation[axis])
     if neutral:
         return list(xs)
     begin = [monoid.spread(i, counts) for i in inits]
@@ -121,20 +123,45 @@ def padded(x: Any, value: Any, windows: Windows, ndim: int) -> Any:
 # ---- one axis ----
 
 
-def _dilated(body, consts, xs, ndim, axis: int, k: int, stride: int, dilation: int):
+class _Fold(NamedTuple):
+    """The combiner, what it closes over, and the number of axes that cells are along.
+
+    `differentiated`: prefer algorithms whose derivative is cheap.
+    """
+
+    body: ClosedJaxpr
+    consts: Sequence[Any]
+    ndim: int
+    differentiated: bool
+
+    def lead(self, x: Any) -> tuple[int, ...]:
+        """The sizes of the axes that cells are along."""
+        return aval_of(x).shape[: self.ndim]
+
+    def two(self, xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
+        """Two arrays combined cell by cell."""
+        return monoid.combined(self.body, self.consts, xs, ys, self.lead(xs[0]))
+
+    def strategy(self, k: int, x: Any) -> str:
+        """How to slide a window of `k` cells."""
+        cells = math.prod(self.lead(x))
+        return window_strategy(k, cells, cost_of(self.body), self.differentiated)
+
+
+def _dilated(how: _Fold, xs, axis: int, k: int, stride: int, dilation: int):
     """Windows of `k` cells that are `dilation` apart: each phase by itself."""
     if dilation == 1 or k == 1:
-        return _along(body, consts, xs, ndim, axis, k, stride)
+        return _along(how, xs, axis, k, stride)
     n = aval_of(xs[0]).shape[axis]
     rows = -(-n // dilation)
     split = [_folded_axis(filled(x, rows * dilation, axis), axis, dilation) for x in xs]
-    outs = _along(body, consts, split, ndim + 1, axis, k, 1)
+    outs = _along(how._replace(ndim=how.ndim + 1), split, axis, k, 1)
     flat = [_flat_axis(y, axis) for y in outs]
     count = n - (k - 1) * dilation
     return [slice_in_dim(y, 0, count, stride, axis) for y in flat]
 
 
-def _along(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
+def _along(how: _Fold, xs, axis: int, k: int, stride: int) -> list[Any]:
     """Windows of `k` neighbours along one axis."""
     n = aval_of(xs[0]).shape[axis]
     if k == 1:
@@ -143,19 +170,16 @@ def _along(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
     if both > 1:
         used = (n - k) // stride * stride + k
         xs = [slice_in_dim(x, 0, used, axis=axis) for x in xs]
-        xs = _shortened(body, consts, xs, ndim, axis, both)
-        return _along(body, consts, xs, ndim, axis, k // both, stride // both)
-    how = window_strategy(k, None, False)
-    if how == "chain" or stride >= k:
-        return _chain(body, consts, xs, ndim, axis, k, stride)
-    if how == "doubling":
-        outs = _doubling(body, consts, xs, ndim, axis, k)
-        return [slice_in_dim(y, 0, None, stride, axis) for y in outs]
-    outs = _blocks(body, consts, xs, ndim, axis, k)
-    return [slice_in_dim(y, 0, n - k + 1, stride, axis) for y in outs]
+        xs = _shortened(how, xs, axis, both)
+        return _along(how, xs, axis, k // both, stride // both)
+    strategy = how.strategy(k, xs[0])
+    if strategy == "chain" or stride >= k:
+        return _chain(how, xs, axis, k, stride)
+    slid = (_doubling if strategy == "doubling" else _blocks)(how, xs, axis, k)
+    return [slice_in_dim(y, 0, n - k + 1, stride, axis) for y in slid]
 
 
-def _chain(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
+def _chain(how: _Fold, xs, axis: int, k: int, stride: int) -> list[Any]:
     """The cells of every window, one after the other."""
     n = aval_of(xs[0]).shape[axis]
 
@@ -163,26 +187,23 @@ def _chain(body, consts, xs, ndim, axis: int, k: int, stride: int) -> list[Any]:
         return [slice_in_dim(x, i, n - k + 1 + i, stride, axis) for x in xs]
 
     acc = shifted(0)
-    shape = aval_of(acc[0]).shape[:ndim]
     for i in range(1, k):
-        acc = monoid.combined(body, consts, acc, shifted(i), shape)
+        acc = how.two(acc, shifted(i))
     return acc
 
 
-def _doubling(body, consts, xs, ndim, axis: int, k: int) -> list[Any]:
+def _doubling(how: _Fold, xs, axis: int, k: int) -> list[Any]:
     """Windows of k cells from windows of k // RADIX cells, and so on.
 
     Reading the digits of k, windows of s cells become windows of RADIX * s + digit.
     """
-    size, rest = k, []
-    while size >= RADIX:
-        size, digit = divmod(size, RADIX)
-        rest.append(digit)
-    acc = _chain(body, consts, xs, ndim, axis, size, 1)
-    for digit in reversed(rest):
+    size, rest = digits(k)
+    acc = _chain(how, xs, axis, size, 1)
+    for digit in rest:
         wide = size * RADIX + digit
-        plan = _Pass(ndim, axis, size, digit, aval_of(xs[0]).shape[axis] - wide + 1)
-        acc, size = plan.apply(body, consts, acc, xs), wide
+        n = aval_of(xs[0]).shape[axis] - wide + 1
+        acc = _Pass(how.ndim, axis, size, digit, n).apply(how, acc, xs)
+        size = wide
     return acc
 
 
@@ -195,8 +216,9 @@ class _Pass(NamedTuple):
     digit: int
     n: int
 
-    def apply(self, body: ClosedJaxpr, consts, acc, xs) -> list[Any]:
-        """One loop of XLA, which passes are not merged into; run again backwards."""
+    def apply(self, how: _Fold, acc, xs) -> list[Any]:
+        """One loop of XLA, not merged with the next pass; it is run again backwards."""
+        body, consts = how.body, how.consts
         args = [*consts, *acc, *xs]
         ns = len(acc)
 
@@ -212,30 +234,25 @@ class _Pass(NamedTuple):
         pieces = [self.cut(acc, i * self.size) for i in range(RADIX)]
         first = RADIX * self.size
         pieces += [self.cut(xs, first + i) for i in range(self.digit)]
-        return _folded(body, consts, pieces, self.ndim)
+        total = pieces[0]
+        step = monoid.over(body, aval_of(total[0]).shape[: self.ndim])
+        for piece in pieces[1:]:
+            total = run(step, [*consts, *total, *piece])
+        return total
 
     def cut(self, xs, at: int) -> list[Any]:
         return [slice_in_dim(x, at, at + self.n, axis=self.axis) for x in xs]
 
 
-def _folded(body, consts, pieces, ndim) -> list[Any]:
-    acc = pieces[0]
-    shape = aval_of(acc[0]).shape[:ndim]
-    step = monoid.over(body, shape)
-    for piece in pieces[1:]:
-        acc = run(step, [*consts, *acc, *piece])
-    return acc
-
-
-def _shortened(body, consts, xs, ndim, axis: int, size: int) -> list[Any]:
+def _shortened(how: _Fold, xs, axis: int, size: int) -> list[Any]:
     """Blocks of `size` neighbours, each folded to one cell."""
     split = [_folded_axis(x, axis, size) for x in xs]
     front = [_to_front(x, axis + 1) for x in split]
-    rest = aval_of(front[0]).shape[1 : ndim + 1]
-    return fold(body, consts, front, rest)
+    rest = aval_of(front[0]).shape[1 : how.ndim + 1]
+    return fold(how.body, how.consts, front, rest)
 
 
-def _blocks(body, consts, xs, ndim, axis: int, k: int) -> list[Any]:
+def _blocks(how: _Fold, xs, axis: int, k: int) -> list[Any]:
     """At least n - k + 1 windows of `k` cells, in three combinations a cell."""
     n = aval_of(xs[0]).shape[axis]
     count = n // k
@@ -244,12 +261,12 @@ def _blocks(body, consts, xs, ndim, axis: int, k: int) -> list[Any]:
     left = [slice_in_dim(x, 0, count, axis=axis + 1) for x in front]
     right = [slice_in_dim(x, 1, count + 1, axis=axis + 1) for x in front]
     right = [slice_in_dim(x, 0, k - 1) for x in right]
-    rest = aval_of(left[0]).shape[1 : ndim + 1]
-    inner = monoid.over(body, rest)
+    rest = aval_of(left[0]).shape[1 : how.ndim + 1]
+    inner, consts = monoid.over(how.body, rest), how.consts
     ends = associative_scan(monoid.swapped(inner), consts, left, reverse=True)
     begins = associative_scan(inner, consts, right)
     later = [slice_in_dim(y, 1, k) for y in ends]
-    across = monoid.combined(body, consts, later, begins, (k - 1, *rest))
+    across = monoid.combined(how.body, consts, later, begins, (k - 1, *rest))
     first = [slice_in_dim(y, 0, 1) for y in ends]
     pairs = zip(first, across, strict=True)
     return [_flat_axis(_from_front(concatenate(p, 0), axis + 1), axis) for p in pairs]

@@ -19,8 +19,8 @@ from pullback.ops.slicing import slice_in_dim
 from pullback.regions import monoid
 from pullback.regions.associative_scan import associative_scan, last_row
 from pullback.regions.bodies import cached, closed
-from pullback.regions.jit import jit_p
 from pullback.regions.monoid_cost import scan_block
+from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan_bodies import parts
 from pullback.transforms.vmap import to_axis
@@ -169,15 +169,13 @@ def _linearize(primals, live, *, num_consts, neutral, **params):
     ns = monoid.state_size(params["jaxpr"])
     neutral = neutral and not any(live[num_consts : num_consts + ns])
     program = _program(avals, num_consts=num_consts, neutral=neutral, **params)
-    rule: Any = jit_p.derivative
-    return rule.linearize(primals, live, jaxpr=program, name="reduce")
+    return linearized(program, primals, live, "reduce")
 
 
 def _transpose(cts, operands, **params):
     avals = [aval_of(x).strong() for x in operands]
-    rule: Any = jit_p.derivative
     program = _program(avals, **params)
-    return rule.transpose(cts, operands, jaxpr=program, name="reduce")
+    return transposed(program, cts, operands, "reduce")
 
 
 def _batch(n, xs, ds, *, jaxpr, num_consts, axes, neutral):

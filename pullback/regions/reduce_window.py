@@ -1,7 +1,6 @@
 """reduce_window: the fold of every window of an array, from a start value.
 
-Small windows of scalars are XLA's own; the work of other strategies does not depend on
-the window. The derivative differentiates the program of `monoid_windows`.
+Its rules are those of the program of scans and slices that `monoid_windows` makes.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.core.aval import ShapedArray, aval_of
+from pullback.core.aval import aval_of
 from pullback.core.derivative import Region
 from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr
@@ -18,8 +17,7 @@ from pullback.core.primitive import Primitive
 from pullback.ops.slicing import pad_p
 from pullback.regions import monoid
 from pullback.regions.bodies import cached, closed
-from pullback.regions.jit import jit_p
-from pullback.regions.monoid_cost import takes_native
+from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.monoid_windows import Windows, slide
 from pullback.regions.reference import run_reference
 from pullback.regions.scan_bodies import parts
@@ -94,15 +92,17 @@ def _padded(x: np.ndarray, value: np.ndarray, windows: Windows) -> np.ndarray:
     return np.where(at, out, value)
 
 
-def _program(avals, jaxpr, num_consts, windows, neutral) -> ClosedJaxpr:
+def _program(
+    avals, jaxpr, num_consts, windows, neutral, differentiated: bool = False
+) -> ClosedJaxpr:
     """The windows as a program of scans and slices."""
     ns = monoid.state_size(jaxpr)
 
     def fun(*args):
         consts, inits, xs = parts(args, num_consts, ns)
-        return slide(jaxpr, consts, inits, xs, windows, neutral)
+        return slide(jaxpr, consts, inits, xs, windows, neutral, differentiated)
 
-    key = ("reduce_window", tuple(avals), windows, neutral)
+    key = ("reduce_window", tuple(avals), windows, neutral, differentiated)
     return cached(jaxpr, key, lambda: closed(fun, avals, jaxpr))
 
 
@@ -118,21 +118,19 @@ def _jvp(primals, tangents, *, jaxpr, num_consts, windows, neutral):
     return monoid.undual(outs, pair.states)
 
 
-def _linearize(primals, live, *, jaxpr, num_consts, neutral, **params):
+def _linearize(primals, live, *, jaxpr, num_consts, windows, neutral):
     avals = [aval_of(x).strong() for x in primals]
     ns = monoid.state_size(jaxpr)
     neutral = neutral and not any(live[num_consts : num_consts + ns])
     body = monoid.first_of_ties(jaxpr)
-    program = _program(avals, body, num_consts, neutral=neutral, **params)
-    rule: Any = jit_p.derivative
-    return rule.linearize(primals, live, jaxpr=program, name="reduce_window")
+    program = _program(avals, body, num_consts, windows, neutral, True)
+    return linearized(program, primals, live, "reduce_window")
 
 
 def _transpose(cts, operands, **params):
     avals = [aval_of(x).strong() for x in operands]
-    program = _program(avals, **params)
-    rule: Any = jit_p.derivative
-    return rule.transpose(cts, operands, jaxpr=program, name="reduce_window")
+    program = _program(avals, **params, differentiated=True)
+    return transposed(program, cts, operands, "reduce_window")
 
 
 def _batch(n, xs, ds, *, jaxpr, num_consts, windows, neutral):
@@ -156,30 +154,9 @@ def _batch(n, xs, ds, *, jaxpr, num_consts, windows, neutral):
     return outs, [ndim] * ns
 
 
-def _lower(b, outs, *xs, jaxpr, num_consts, windows: Windows, neutral):
-    simple = monoid.elementwise(jaxpr)
-    if not simple or not takes_native(windows.dimensions, monoid.lone(jaxpr)):
-        program = _program(b.avals_in, jaxpr, num_consts, windows, neutral)
-        return b.call_body(program, "reduce_window", xs)
-    ns = len(outs)
-    cells = [ShapedArray((), a.dtype) for a in outs]
-    step = monoid.inlined(jaxpr)
-
-    def body(b, *states):
-        b.avals_in = [*cells, *cells]
-        return b.inline(step, states)
-
-    return b.reduce_window(
-        outs,
-        xs[ns:],
-        xs[:ns],
-        body,
-        window_dimensions=windows.dimensions,
-        window_strides=windows.strides,
-        base_dilations=windows.base_dilation,
-        window_dilations=windows.window_dilation,
-        padding=windows.padding,
-    )
+def _lower(b, outs, *xs, jaxpr, num_consts, windows, neutral):
+    program = _program(b.avals_in, jaxpr, num_consts, windows, neutral)
+    return b.call_body(program, "reduce_window", xs)
 
 
 reduce_window_p = Primitive(

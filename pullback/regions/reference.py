@@ -7,7 +7,7 @@ are NumPy arrays throughout; PRNG keys are the words that carry them.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,8 +20,27 @@ KEY_WORD = np.dtype(np.uint64)
 Observer = Callable[[JaxprEqn, list[np.ndarray]], None]
 
 
+class Tape(Protocol):
+    """What is told of every equation in full, in the order of running."""
+
+    def before(self, eqn: JaxprEqn) -> None:
+        """The equation is about to run; those of its bodies come next."""
+        ...
+
+    def after(
+        self, eqn: JaxprEqn, operands: list[np.ndarray], results: list[np.ndarray]
+    ) -> None:
+        """It has run."""
+        ...
+
+    def returned(self, results: list[np.ndarray]) -> None:
+        """A body, or the program itself, has returned."""
+        ...
+
+
 class _Watch(threading.local):
     observe: Observer | None = None
+    tape: Tape | None = None
 
 
 _watch = _Watch()
@@ -37,6 +56,16 @@ def observed(observe: Observer | None) -> Iterator[None]:
         _watch.observe = saved
 
 
+@contextmanager
+def taped(tape: Tape | None) -> Iterator[None]:
+    """Tell `tape` of everything that runs; None to tell of nothing."""
+    saved, _watch.tape = _watch.tape, tape
+    try:
+        yield
+    finally:
+        _watch.tape = saved
+
+
 def run_reference(body: ClosedJaxpr, *args: Any) -> list[np.ndarray]:
     """The results of `body` on NumPy arrays."""
     jaxpr = body.jaxpr
@@ -46,13 +75,21 @@ def run_reference(body: ClosedJaxpr, *args: Any) -> list[np.ndarray]:
     ):
         env[var] = host(x, var.aval)
     for eqn in jaxpr.eqns:
+        tape = _watch.tape
+        if tape is not None:
+            tape.before(eqn)
         values = [_read(env, v) for v in eqn.invars]
         outs = [v.aval for v in eqn.outvars]
         results = apply_reference(eqn.primitive, values, outs, eqn.params)
+        if tape is not None:
+            tape.after(eqn, values, results)
         env.update(zip(eqn.outvars, results, strict=True))
         if _watch.observe is not None:
             _watch.observe(eqn, results)
-    return [_read(env, v) for v in jaxpr.outvars]
+    outs = [_read(env, v) for v in jaxpr.outvars]
+    if _watch.tape is not None:
+        _watch.tape.returned(outs)
+    return outs
 
 
 def apply_reference(

@@ -1,3 +1,3 @@
 """Functions of SciPy that transform."""
 
-from pullback.scipy import special as special
+from pullback.scipy import linalg as linalg, special as special

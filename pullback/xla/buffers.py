@@ -24,7 +24,7 @@ from pullback.xla.client import (
     place_array,
     put as put,
 )
-from pullback.xla.dlpack import import_array, view
+from pullback.xla.dlpack import import_array as import_array, view
 
 _ALIAS = runtime.HostBufferSemantics.ZERO_COPY
 
@@ -135,7 +135,7 @@ def from_dlpack(x: Any, device: Device | None = None) -> tuple[Buffer, np.dtype]
     Returns: the buffer and its element type; `buffer_shape` tells its shape.
     Raises: BufferError or RuntimeError as `dlpack.import_array`.
     """
-    array = import_array(x)
+    array = x if isinstance(x, np.ndarray) else import_array(x)
     if not array.flags.c_contiguous:
         array = array.copy("C")
     where = default_placement() if device is None else place((device,))

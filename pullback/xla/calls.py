@@ -19,7 +19,7 @@ class Calls(Builder):
     def call(
         self,
         name: str,
-        outs: Sequence[AvalLike],
+        outs: Sequence[AvalLike | None],
         args: Sequence[Value],
         attributes: Mapping[str, Any] | None = None,
     ) -> list[Value]:
@@ -32,7 +32,7 @@ class Calls(Builder):
     def custom_call(
         self,
         target: str,
-        outs: Sequence[AvalLike],
+        outs: Sequence[AvalLike | None],
         args: Sequence[Value],
         *,
         backend_config: Mapping[str, Any] | str = "",
@@ -101,12 +101,13 @@ class Calls(Builder):
         callbacks.append(function)
         ranks = [ir.RankedTensorType(x.type).rank for x in args]
         out_ranks = [len(a.shape) for a in outs]
+        first = [None] if ordered else []
         if ordered:
-            outs, args = [None, *outs], [self.token, *args]
+            args = [self.token, *args]
             ranks, out_ranks = [0, *ranks], [0, *out_ranks]
         results = self.custom_call(
             "xla_ffi_python_cpu_callback",
-            outs,
+            [*first, *outs],
             args,
             backend_config={"index": index},
             has_side_effect=not pure,

@@ -213,7 +213,10 @@ class Executable:
         return run_and_wait if wait else run
 
     def serialize(self) -> bytes:
-        """Returns the compiled program, for `deserialize` on the same machine kind."""
+        """Returns the compiled program, for `deserialize` on the same machine kind.
+
+        Only where it was compiled: a deserialized program has lost its object code.
+        """
         return self._raw.serialize()
 
     def cost_analysis(self) -> dict[str, float]:
@@ -227,6 +230,12 @@ class Executable:
         names = ("argument", "output", "temp", "alias", "generated_code")
         sizes = {name: getattr(stats, name + suffix) for name in names}
         return sizes | {"peak": stats.peak_memory_in_bytes}
+
+    def buffer_assignments(self) -> list[bytes]:
+        """Returns serialized `BufferAssignmentProto`s, where the back end has any."""
+        stats = self._raw.get_compiled_memory_stats()
+        data = stats.serialized_buffer_assignment_proto
+        return [data] if data else []
 
     def optimized_hlo(self) -> str:
         """Returns the text of the program that XLA runs."""

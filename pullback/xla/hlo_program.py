@@ -34,9 +34,9 @@ def instructions(program: Executable) -> list[Instruction]:
     """Every instruction of the program that XLA runs."""
     found: list[Instruction] = []
     for data in program.optimized_hlo_proto():
-        fields = list(_fields(data))
-        frames = _Frames(b"".join(v for f, v in fields if f == _FRAME_INDEX))
-        for field, value in fields:
+        message = list(fields(data))
+        frames = _Frames(b"".join(v for f, v in message if f == _FRAME_INDEX))
+        for field, value in message:
             if field == _COMPUTATIONS:
                 found += _computation(value, frames)
     return found
@@ -63,13 +63,13 @@ def cost_of_text(module: str) -> dict[str, float]:
 
 
 def _computation(data: bytes, frames: "_Frames") -> Iterator[Instruction]:
-    fields = list(_fields(data))
-    name = next(v for f, v in fields if f == _NAME).decode()
-    rows = [list(_fields(v)) for f, v in fields if f == _INSTRUCTIONS]
+    message = list(fields(data))
+    name = next(v for f, v in message if f == _NAME).decode()
+    rows = [list(fields(v)) for f, v in message if f == _INSTRUCTIONS]
     names = {dict(row)[_ID]: dict(row)[_NAME].decode() for row in rows}
     for row in rows:
         known = dict(row)
-        frame = dict(_fields(known.get(_METADATA, b""))).get(_FRAME, 0)
+        frame = dict(fields(known.get(_METADATA, b""))).get(_FRAME, 0)
         operands = [i for f, v in row if f == _OPERANDS for i in _integers(v)]
         yield Instruction(
             names[known[_ID]],
@@ -84,10 +84,10 @@ class _Frames:
     """The stack frames of a module; number 0 is none."""
 
     def __init__(self, data: bytes):
-        fields = list(_fields(data))
-        self.files = [v.decode() for f, v in fields if f == _FILES]
-        self.at = [dict(_fields(v)) for f, v in fields if f == _PLACES]
-        self.frames = [dict(_fields(v)) for f, v in fields if f == _FRAMES]
+        message = list(fields(data))
+        self.files = [v.decode() for f, v in message if f == _FILES]
+        self.at = [dict(fields(v)) for f, v in message if f == _PLACES]
+        self.frames = [dict(fields(v)) for f, v in message if f == _FRAMES]
 
     def places(self, number: int) -> list[tuple[str, int, int]]:
         """From the innermost frame outwards."""
@@ -122,7 +122,21 @@ def _integers(value: int | bytes) -> Iterator[int]:
         yield number
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+def instruction_names(program: Executable) -> dict[int, str]:
+    """The name of each instruction by its number in the protobuf."""
+    found = {}
+    for data in program.optimized_hlo_proto():
+        for number, computation in fields(data):
+            if number != _COMPUTATIONS:
+                continue
+            for field, value in fields(computation):
+                if field == _INSTRUCTIONS:
+                    row = dict(fields(value))
+                    found[row[_ID]] = row[_NAME].decode()
+    return found
+
+
+def fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Field numbers and values of a protobuf message; numbers or bytes."""
     i = 0
     while i < len(data):

@@ -138,7 +138,7 @@ class Context:
             self._tensors[key] = found
         return found
 
-    def tensors(self, avals: Sequence[AvalLike]) -> list[Type]:
+    def tensors(self, avals: Sequence[AvalLike | None]) -> list[Type]:
         """Returns the tensor type of each aval; None stands for a token."""
         return [self.token() if a is None else self.tensor(a) for a in avals]
 

@@ -1,4 +1,7 @@
-"""Indexing against NumPy: random indices, read, written, differentiated, compiled."""
+"""Indexing: bounds, modes, types of indices, masks, programs, errors.
+
+What random index expressions read and write is in `test_random_indices`.
+"""
 
 import warnings
 
@@ -8,132 +11,12 @@ import pytest
 import pullback
 import pullback.numpy as pnp
 from pullback import errors
-
-RNG = np.random.default_rng(7)
-SHAPES = [(7,), (4, 5), (2, 3, 4), (3, 1, 4), (2, 3, 2, 3)]
-
-
-def random_item(n: int, rng) -> object:
-    """One item for an axis of size n."""
-    kind = rng.integers(0, 7)
-    low, high = (int(i) for i in rng.integers(-n - 1, n + 2, 2))
-    step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
-    if kind == 0:
-        return int(rng.integers(-n, n))
-    if kind == 1:
-        return slice(low, high)
-    if kind == 2:
-        return slice(None, None, step)
-    if kind == 3:
-        return slice(low, high, step)
-    if kind == 4:
-        return slice(None)
-    if kind == 5:
-        return rng.integers(-n, n, int(rng.integers(1, 4)))
-    return rng.integers(0, 2, n).astype(bool)
-
-
-def random_index(shape, rng) -> tuple:
-    """An index that NumPy takes."""
-    while True:
-        count = int(rng.integers(0, len(shape) + 1))
-        items = [random_item(n, rng) for n in shape[:count]]
-        if rng.random() < 0.3 and count < len(shape):
-            items.append(...)
-            if rng.random() < 0.5:
-                items.append(random_item(shape[-1], rng))
-        if rng.random() < 0.3:
-            items.insert(int(rng.integers(0, len(items) + 1)), None)
-        index = tuple(items)
-        try:
-            np.zeros(shape)[index]
-        except IndexError:
-            continue
-        return index
-
-
-CASES = []
-for _number in range(400):
-    _shape = SHAPES[_number % len(SHAPES)]
-    CASES.append((_shape, random_index(_shape, RNG)))
+from pullback.compile import eager
+from pullback.core import config
 
 
 def data(shape, seed=0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def distinct(shape, index) -> bool:
-    taken = np.arange(int(np.prod(shape))).reshape(shape)[index]
-    return np.unique(taken).size == taken.size
-
-
-@pytest.mark.parametrize("block", range(8))
-def test_reads_are_numpys(block):
-    for shape, index in CASES[block::8]:
-        x = data(shape)
-        got = pnp.asarray(x)[index]
-        assert got.shape == x[index].shape, index
-        np.testing.assert_array_equal(np.asarray(got), x[index], str(index))
-
-
-@pytest.mark.parametrize("block", range(8))
-def test_writes_are_numpys(block):
-    for shape, index in CASES[block::8]:
-        x = data(shape)
-        y = data(x[index].shape, 1)
-        want = x.copy()
-        np.add.at(want, index, y)
-        got = pnp.asarray(x).at[index].add(y)
-        np.testing.assert_allclose(
-            np.asarray(got), want, 1e-6, 1e-6, err_msg=str(index)
-        )
-        if distinct(shape, index):
-            want = x.copy()
-            want[index] = y
-            got = pnp.asarray(x).at[index].set(y)
-            np.testing.assert_array_equal(np.asarray(got), want, str(index))
-
-
-@pytest.mark.parametrize("block", range(8))
-def test_gradients_of_reads_and_writes(block):
-    for shape, index in CASES[block::16]:
-        x = data(shape)
-        y, ct = data(x[index].shape, 1), data(shape, 2)
-        want = np.zeros(shape, np.float32)
-        np.add.at(want, index, y)
-        got = pullback.grad(lambda t, i=index, y=y: (t[i] * y).sum())(x)
-        np.testing.assert_allclose(
-            np.asarray(got), want, 1e-5, 1e-6, err_msg=str(index)
-        )
-        if distinct(shape, index):
-            kept = ct.copy()
-            kept[index] = 0
-
-            def written(t, u, i=index, ct=ct):
-                return (t.at[i].set(u) * ct).sum()
-
-            args = pnp.asarray(x), pnp.asarray(y)
-            got_x, got_y = pullback.grad(written, argnums=(0, 1))(*args)
-            np.testing.assert_array_equal(np.asarray(got_x), kept, str(index))
-            np.testing.assert_array_equal(np.asarray(got_y), ct[index], str(index))
-
-
-def test_compiled_reads_are_the_same():
-    cases = CASES[:: len(CASES) // 40]
-    xs = [data(shape) for shape, _ in cases]
-
-    @pullback.jit
-    def run(xs):
-        reads = [x[index] for x, (_, index) in zip(xs, cases, strict=True)]
-        adds = [x.at[index].add(1.0) for x, (_, index) in zip(xs, cases, strict=True)]
-        return reads, adds
-
-    reads, adds = run(xs)
-    for x, (_, index), read, added in zip(xs, cases, reads, adds, strict=True):
-        np.testing.assert_array_equal(np.asarray(read), x[index], str(index))
-        want = x.copy()
-        np.add.at(want, index, np.float32(1))
-        np.testing.assert_allclose(np.asarray(added), want, 1e-6, err_msg=str(index))
 
 
 @pytest.mark.parametrize("mapped", ["x", "i", "both"])
@@ -275,3 +158,214 @@ def test_ds_crosses_jit_as_an_argument():
     read = pullback.jit(lambda x, window: x[window])
     assert read(x, pullback.ds(np.int32(2), 3)).tolist() == [2, 3, 4]
     assert x.at[pullback.ds(1, 2)].set(0).tolist() == [0, 0, 0, 3, 4, 5]
+
+
+# ---- types of indices ----
+
+LONG = np.arange(300, dtype=np.float32)
+SPARE = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "int64": 2**32 + 1}
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"]
+)
+@pytest.mark.parametrize("traced", [False, True])
+def test_every_integer_type_reaches_along_a_long_axis(dtype, traced):
+    places = [1, 100, 127]
+    places += [-1, -100] if np.dtype(dtype).kind == "i" else [SPARE.get(dtype, 255)]
+    index = np.array(places, dtype)
+    at = [min(p + 300 if p < 0 else p, 299) for p in places]
+    inside = [p for p, given in zip(at, places, strict=True) if given < 300]
+    added = LONG.copy()
+    np.add.at(added, inside, np.float32(1))
+
+    def run(x, i):
+        i = i if traced else index
+        return x[i], x[i[3]], x.at[i].add(1.0), pnp.take(x, i, mode="wrap")
+
+    read, one, more, _ = pullback.jit(run)(LONG, index)
+    assert read.tolist() == at
+    assert one == at[3]
+    assert more.tolist() == added.tolist()
+
+
+def test_ranges_and_numpy_bools_stand_in_tuples():
+    x = pnp.arange(12).reshape(3, 4)
+    assert x[:, range(1, 3)].tolist() == [[1, 2], [5, 6], [9, 10]]
+    assert x[np.True_, 0].shape == (1, 4)
+    assert x[(np.False_,)].shape == (0, 3, 4)
+
+
+def test_arrays_without_axes_are_read_and_written():
+    x = pnp.asarray(3.0)
+    assert x[()] == x[...] == 3
+    assert x[None].shape == x[True].shape == (1,)
+    assert x.at[()].add(1.0) == x.at[...].set(4.0) == x.at[True].set(4.0) == 4
+
+
+def test_a_window_is_written_where_it_is_read():
+    x = data((9,))
+    for start in (-4, 0, 5, 100):
+        for size, stride in ((3, 1), (3, 2), (1, 4)):
+            window = pullback.ds(start, size, stride)
+            read = pnp.asarray(x)[window]
+            got = pnp.asarray(x).at[window].set(read * 0 - 5)
+            assert (np.asarray(got) == -5).sum() == size
+            np.testing.assert_array_equal(np.asarray(got[window]), np.full(size, -5.0))
+
+
+# ---- what a program is made of ----
+
+
+def primitives(f, *args) -> set[str]:
+    return {eqn.primitive.name for eqn in pullback.make_jaxpr(f)(*args).jaxpr.eqns}
+
+
+COLUMNS = np.array([3, 1, 0, 2, 5, 4, 7, 6, 9, 8, 13])
+
+
+@pytest.mark.parametrize("inner", [lambda f: f, pullback.jit])
+def test_distinct_columns_need_no_scatter_in_any_order(inner):
+    x = data((4, 14))
+    loss = inner(lambda x: (x[:, COLUMNS] ** 3).sum())
+    twice = pullback.grad(lambda x: (pullback.grad(loss)(x) ** 2).sum())
+    for f in (pullback.grad(loss), twice, lambda x: x.at[:, COLUMNS].set(1.0)):
+        assert "scatter" not in str(pullback.make_jaxpr(f)(x))
+    want = np.zeros_like(x)
+    want[:, COLUMNS] = 3 * x[:, COLUMNS] ** 2
+    np.testing.assert_allclose(np.asarray(pullback.grad(loss)(x)), want, 1e-6)
+    want[:, COLUMNS] = 36 * x[:, COLUMNS] ** 3
+    np.testing.assert_allclose(np.asarray(twice(x)), want, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["set", "add", "multiply", "min", "max"])
+@pytest.mark.parametrize("large", [False, True])
+def test_sparse_and_dense_updates_mean_the_same(name, large):
+    x = data((96, 64))
+    rows, columns = (np.s_[::32], np.s_[:, ::16]) if large else (np.s_[5], np.s_[:, 5])
+    for index in (
+        rows,
+        columns,
+        np.s_[:, 3:60:19],
+        np.s_[np.array([1, 5, 90])],
+        np.s_[::2],
+    ):
+        y = data(x[index].shape, 1)
+        got = getattr(pnp.asarray(x).at[index], name)(y)
+        want = x.copy()
+        ufunc = {"min": np.minimum, "max": np.maximum}.get(name)
+        if name == "set":
+            want[index] = y
+        else:
+            (ufunc or getattr(np, name)).at(want, index, y)
+        np.testing.assert_allclose(np.asarray(got), want, 1e-6)
+
+
+def test_few_elements_of_a_large_array_are_scattered():
+    x = data((64, 64))
+    spots = np.array([3, 10, 11, 40])
+    assert primitives(lambda x: x.at[spots, spots].set(1.0), x) >= {"scatter"}
+    wide = data((16, 256))
+    assert primitives(lambda x: x.at[:, 3::100].set(1.0), wide) >= {"scatter"}
+    assert "scatter" not in primitives(lambda x: x.at[:, ::16].set(1.0), x)
+    assert "scatter" not in primitives(lambda x: x.at[:, spots].set(1.0), x)
+
+
+def test_columns_are_scattered_in_front():
+    """The lowering moves the axis; the program that users see does not."""
+    x, v = data((32, 8)), np.array([1, 5, 1, 7])
+    y = data((32, 4), 1)
+    for name, ufunc in (("add", np.add), ("max", np.maximum)):
+        want = x.copy()
+        ufunc.at(want, (slice(None), v), y)
+        f = pullback.jit(lambda x, v, y, n=name: getattr(x.at[:, v], n)(y))
+        np.testing.assert_allclose(np.asarray(f(x, v, y)), want, 1e-6)
+    assert f.lower(x, v, y).as_text().count("stablehlo.transpose") == 3
+
+
+def test_unbatched_starts_stay_windows_under_vmap():
+    x = data((3, 4, 5))
+    f = pullback.vmap(lambda x, i: x[i], (0, None))
+    assert "gather" not in primitives(f, x, 1)
+
+
+def test_eager_slices_compile_once_a_shape(monkeypatch):
+    made, count = [], 0
+    compiled = eager._compile
+
+    def counting(prim, *rest):
+        made.append(prim.name)
+        return compiled(prim, *rest)
+
+    monkeypatch.setattr(eager, "_compile", counting)
+    x = pnp.asarray(data((64, 63)))
+    for form in (lambda k: np.s_[k : k + 20, 3 + k : 50 + k], lambda k: np.s_[k]):
+        for k in range(5):
+            at = form(k)
+            pullback.grad(lambda x, i=at: (x[i] * x[i]).sum())(x)
+            x.at[at].set(x[at] * 2)
+            count = count if k else len(made)
+        assert len(made) == count
+    for k in range(5):
+        at = np.s_[k : k + 40 : 2, 2 * k : 2 * k + 50 : 3]
+        read, pull = pullback.vjp(lambda x, i=at: x[i], x)
+        pull(read)
+        count = count if k > 1 else len(made)  # at the start no window is needed
+    assert len(made) == count
+
+
+# ---- applications, checks ----
+
+
+def test_apply_goes_as_often_as_the_index_names_a_place():
+    x = pnp.arange(1.0, 6.0)
+    places = np.array([0, 0, 3, -9])
+
+    def double(x, i):
+        return x.at[i].apply(lambda y: y * 2)
+
+    for f in (lambda x, i: double(x, places), double):
+        assert pullback.jit(f)(x, places).tolist() == [4, 2, 3, 8, 5]
+    grad = pullback.grad(lambda x: x.at[places].apply(lambda y: y * y).sum())(x)
+    assert grad.tolist() == [4, 1, 1, 8, 1]
+    assert x.at[np.zeros(10, int)].apply(lambda y: y + 1)[0] == 11
+
+
+@pytest.mark.parametrize(
+    ("use", "axis"),
+    [
+        (lambda x: x[:, 7], 1),
+        (lambda x: x[np.array([0, -3])], 0),
+        (lambda x: x.at[0, 7].add(1.0), 1),
+        (lambda x: x[:, pullback.ds(2, 2)], 1),
+    ],
+)
+def test_static_bounds_are_checked_on_request(use, axis):
+    x = pnp.ones((2, 3))
+    use(x)
+    with config.scoped(check_static_indices=True):
+        item = "item 2" if axis else "item 1"
+        with pytest.raises(IndexError, match=rf"out of bounds for axis {axis}.*{item}"):
+            use(x)
+        assert x.at[7].get(mode="fill", fill_value=0).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("use", "bad"),
+    [
+        (lambda x, i: x[:, i], 3),
+        (lambda x, i: x[1, i], np.array([0, 5])),
+        (lambda x, i: x.at[:, i].set(0.0), -4),
+        (lambda x, i: x[:, pullback.ds(i, 2)], 2),
+        (lambda x, i: pullback.vmap(lambda i: x[0, i])(i), np.array([1, 5])),
+    ],
+)
+def test_traced_bounds_are_checked_on_request(use, bad):
+    x = pnp.ones((2, 3))
+    with config.scoped(check_traced_indices=True):
+        f = pullback.jit(use)
+        pullback.block_until_ready(f(x, np.zeros_like(bad)))
+        message = "is out of bounds for axis 1 with size 3.*item 2"
+        with pytest.raises(errors.RuntimeFailure, match=message):
+            pullback.block_until_ready(f(x, np.asarray(bad)))
+    pullback.block_until_ready(pullback.jit(use)(x, np.asarray(bad)))

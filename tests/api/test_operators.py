@@ -131,7 +131,7 @@ def test_parts_and_conversion():
 
 
 def test_shapes_that_do_not_fit_are_named_in_the_users_words():
-    with pytest.raises(TypeError, match=r"multiply got incompatible shapes .*\(2, 3\)"):
+    with pytest.raises(TypeError, match=r"multiply of operands with shapes \(2, 3\)"):
         pnp.asarray(X) * pnp.asarray(X).T
 
 

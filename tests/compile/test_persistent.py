@@ -186,9 +186,21 @@ PROGRAM = """
 """
 
 
-def start(place, n):
+LAPACK = """
+    import numpy as np, pullback, pullback.numpy as pnp
+    from pullback.compile.persistent import counts
+
+    a = np.eye(4, dtype=np.float32) * 4 + 1
+    c, e = pullback.jit(lambda a: (pnp.linalg.cholesky(a), pnp.linalg.eigh(a)[0]))(a)
+    np.testing.assert_allclose(c @ c.T, a, rtol=1e-5)
+    np.testing.assert_allclose(e, np.linalg.eigvalsh(a), rtol=1e-5)
+    print("counts", counts.loaded, counts.compiled)
+"""
+
+
+def start(place, n, program=PROGRAM):
     env = {**os.environ, "PULLBACK_CACHE_DIR": str(place)}
-    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(n)]
+    command = [sys.executable, "-c", textwrap.dedent(program), str(n)]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
 
 
@@ -205,6 +217,12 @@ def test_another_process_compiles_nothing(tmp_path):
     assert compiled
     again = finish(start(tmp_path, 3))
     assert again == (loaded + compiled, 0)
+
+
+@pytest.mark.slow
+def test_a_loaded_program_finds_the_routines_it_calls(tmp_path):
+    loaded, compiled = finish(start(tmp_path, 0, LAPACK))
+    assert finish(start(tmp_path, 0, LAPACK)) == (loaded + compiled, 0)
 
 
 @pytest.mark.slow

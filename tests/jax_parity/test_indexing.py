@@ -144,3 +144,55 @@ def test_positions():
     same(pnp.ravel_multi_index(pair, (2, 3)), jnp.ravel_multi_index(pair, (2, 3)))
     got = pnp.ravel_multi_index(pair, (2, 2), mode="clip")
     same(got, jnp.ravel_multi_index(pair, (2, 2), mode="clip"))
+
+
+PLACES = np.array([0, -1, 7, -9, 3])
+OPTIONS = [
+    {"mode": "clip"},
+    {"mode": "drop"},
+    {"mode": "fill"},
+    {"mode": "clip", "wrap_negative_indices": False},
+    {"mode": "drop", "wrap_negative_indices": False},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("traced", [False, True])
+def test_modes_of_reads_and_updates(options, traced):
+    def run(numpy, x, places):
+        x = numpy.asarray(x)
+        at = x.at[places if traced else PLACES]
+        outs = [at.get(**options), at.add(2.0, **options), at.multiply(3.0, **options)]
+        outs += [at.max(0.1, **options), at.apply(lambda y: y * 2, **options)]
+        if "wrap_negative_indices" not in options:
+            outs += [at.divide(2.0, **options), at.power(2.0, **options)]
+        return outs
+
+    got = pullback.jit(lambda x, i: run(pnp, x, i))(np.abs(X), PLACES)
+    want = jax.jit(lambda x, i: run(jnp, x, i))(np.abs(X), PLACES)
+    for ours, theirs in zip(got, want, strict=True):
+        same(ours, theirs)
+
+
+@pytest.mark.parametrize("mode", [None, "clip", "wrap"])
+def test_put_outside(mode):
+    places, values = np.array([1, -1, 50, 2]), np.array([7.0, 8.0], np.float32)
+    got = pnp.put(X, places, values, mode=mode, inplace=False)
+    want = jnp.put(X, places, values, mode=mode, inplace=False)
+    same(got, want)
+
+
+def test_rolls_and_diagonals():
+    for name, args in [
+        ("roll", (2,)),
+        ("roll", (-2, 1)),
+        ("roll", ((1, 2), (0, 1))),
+        ("diag", (1,)),
+        ("diagflat", ()),
+        ("diagonal", (-1,)),
+        ("trace", (1,)),
+    ]:
+        same(getattr(pnp, name)(X, *args), getattr(jnp, name)(X, *args))
+    got = pnp.fill_diagonal(X, 1.0, inplace=False)
+    same(got, jnp.fill_diagonal(jnp.asarray(X), 1.0, inplace=False))
+    same(pnp.extract(X > 0, X), jnp.extract(X > 0, X))

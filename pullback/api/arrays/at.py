@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pullback.api.arrays import ufuncs
+from pullback.api.arrays.applying import apply_often, is_distinct
 from pullback.api.arrays.creation import asarray
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
@@ -130,15 +131,21 @@ class Place:
         return self._update(values, MAX, options)
 
     def apply(self, func: Callable, **options):
-        """`x` with `func` applied to what the index takes, elementwise."""
+        """`x` with `func` applied to what the index takes, elementwise.
+
+        It is applied as often as the index names a place. Where that is known only when
+        the program runs, there is no reverse derivative.
+        """
         x = self.array
         mask = _mask_of(self.index, x)
         if mask is not None:
             return select_n(mask, x, convert(func(x), x.dtype))
         sorted_, unique, clips, wraps = _options("apply", options)
-        pick = normalize(self.index, x.shape, clips=True, wraps=wraps)
-        new = convert(func(read(x, pick)), x.dtype)
         pick = normalize(self.index, x.shape, reads=False, clips=clips, wraps=wraps)
+        if not (unique or is_distinct(pick)):
+            return apply_often(x, pick, func)
+        source = normalize(self.index, x.shape, clips=True, wraps=wraps)
+        new = convert(func(read(x, source)), x.dtype)
         return write(x, pick, new, SET, hints=(sorted_, unique))
 
     def _update(self, values, update: Update, options: dict):
@@ -288,7 +295,7 @@ def _under_mask(x, index: Any, values, update: Update):
 def _is_sparse(mask: Any, size: int) -> bool:
     """Whether a scatter to the true positions is less work than a choice everywhere."""
     value = np.asarray(mask)
-    count = np.count_nonzero(value)
+    count = int(np.count_nonzero(value))
     rows = size >= LONG * value.size
     return size > SMALL and (8 if rows else SPARSE) * count < value.size
 

@@ -39,7 +39,7 @@ def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     return axes
 
 
-def one_axis(name: str, axis: int, ndim: int) -> int:
+def one_axis(name: str, axis: Any, ndim: int) -> int:
     """`axis` counted from the front.
 
     Raises:

@@ -242,7 +242,8 @@ def trace(
     x = as_operand("trace", a)
     aval = aval_of(x)
     axes = axes_of("trace", (axis1, axis2), aval.ndim)
-    mask = on_diagonal(aval.shape, *axes, operator.index(offset))
+    rows, columns = axes
+    mask = on_diagonal(aval.shape, rows, columns, operator.index(offset))
     return sum(masked(x, mask, 0), axes, dtype)
 
 

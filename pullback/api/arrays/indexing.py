@@ -5,7 +5,7 @@ from typing import Any
 
 from pullback.compile.array import ArrayImpl
 from pullback.compile.eager import EAGER, HOST_SIZE
-from pullback.core import tree_node
+from pullback.core import config, tree_node
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.trace import state
@@ -33,18 +33,17 @@ def ds(start: Any, size: int, stride: int = 1) -> DynamicSlice:
     return DynamicSlice(start, size, stride)
 
 
+def _flat_window(window: DynamicSlice) -> tuple[tuple, tuple]:
+    start, size, stride = window
+    if isinstance(size, int):
+        return (start,), (size, stride)
+    return (start, size), (stride,)
+
+
 tree_node.register_pytree_node(
     DynamicSlice,
-    lambda s: (
-        ((s.start, s.size), s.stride)
-        if not isinstance(s.size, int)
-        else ((s.start,), (s.size, s.stride))
-    ),
-    lambda aux, children: (
-        DynamicSlice(*children, aux)
-        if not isinstance(aux, tuple)
-        else DynamicSlice(*children, *aux)
-    ),
+    _flat_window,
+    lambda static, children: DynamicSlice._make((*children, *static)),
 )
 
 
@@ -64,11 +63,9 @@ def getitem(x, index):
 
 def _on_host(x: ArrayImpl, index: Any) -> ArrayImpl | None:
     """The result where the value is on the host and NumPy means the same."""
-    value = x.np_value
-    if value is None:
-        if x.aval.size > HOST_SIZE or not x.ready():
-            return None
-        value = x.host()
+    if x.np_value is None and (x.aval.size > HOST_SIZE or not x.ready()):
+        return None
+    value = x.host()
     kind = type(index)
     if kind is int or kind is slice:
         key = (index, ...)
@@ -90,7 +87,7 @@ _STATIC = frozenset([int, slice, type(None), type(...)])
 def pick_of(index: Any, shape: tuple[int, ...]) -> Pick:
     """The normal form of an index that reads; remembered where it is all static."""
     key = _key(index)
-    if key is None:
+    if key is None or config.current().check_static_indices:
         return normalize(index, shape)
     found = _picks.get((shape, key))
     if found is None:

@@ -196,8 +196,11 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     ):
         return _evenly(x, int(counts.reshape(())), axis)
     if total_repeat_length is None:
-        counts = np.asarray(counts)
-    index = _repeated(counts, x.shape[axis], total_repeat_length)
+        index = _repeated(np.asarray(counts), x.shape[axis], None)
+    elif isinstance(counts, Tracer):
+        index = _repeated_traced(counts, x.shape[axis], int(total_repeat_length))
+    else:
+        index = _repeated(counts, x.shape[axis], total_repeat_length)
     return x[(slice(None),) * axis + (index,)]
 
 
@@ -211,22 +214,24 @@ def _evenly(x, n: int, axis: int):
     return ops.reshape(wide, shape)
 
 
-def _repeated(counts, size: int, length: int | None):
+def _repeated(counts: np.ndarray, size: int, length: int | None) -> np.ndarray:
     """For each element of the result, the position that it is read from."""
-    if not isinstance(counts, Tracer):
-        if counts.size != size and counts.size != 1:
-            raise ArgumentError(
-                f"repeat: {counts.size} repeats for {size} elements",
-                rule="there is one for each element, or one for all",
-            )
-        index = np.repeat(np.arange(size), np.broadcast_to(counts, (size,)))
-        if length is None:
-            return index
-        fill = np.full(max(length - index.size, 0), max(size - 1, 0))
-        return np.concatenate([index, fill])[:length]
+    if counts.size != size and counts.size != 1:
+        raise ArgumentError(
+            f"repeat: {counts.size} repeats for {size} elements",
+            rule="there is one for each element, or one for all",
+        )
+    index = np.repeat(np.arange(size), np.broadcast_to(counts, (size,)))
+    if length is None:
+        return index
+    fill = np.full(max(length - index.size, 0), max(size - 1, 0))
+    return np.concatenate([index, fill])[:length]
+
+
+def _repeated_traced(counts: Tracer, size: int, length: int):
+    """As `_repeated`, for counts not known yet."""
     counts = ops.broadcast_in_dim(counts, (size,), () if not counts.ndim else (0,))
-    ends = _running_sum(counts)
-    return _count_below(ends, int(length), size)
+    return _count_below(_running_sum(counts), length, size)
 
 
 def _running_sum(counts):

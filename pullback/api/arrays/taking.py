@@ -88,7 +88,9 @@ def _integers(name: str, indices: Any):
 def wrapped(index, n: int):
     """Positions modulo the size of the axis."""
     if not isinstance(index, Tracer):
-        return np.mod(index, n)
+        index = np.asarray(index)
+        wide = np.uint64 if index.dtype == np.uint64 else np.int64
+        return np.mod(index.astype(wide), wide(n)).astype(np.int64)
     index = position(index, n, wraps=False)
     kind = index.dtype.type
     left = rem(index, kind(n))

@@ -10,6 +10,7 @@ from pullback.ops.dimensions import (
     GatherDimensionNumbers,
     as_scatter,
 )
+from pullback.ops.inverse import Inverse
 from tests.rules.sample import Bad, Sample, ints, rand
 
 ALL = ("float64", "float32", "bfloat16", "int32")
@@ -22,6 +23,8 @@ def at(*rows, dtype=np.int32) -> np.ndarray:
     return np.array(rows, dtype)
 
 
+COLUMNS = GatherDimensionNumbers((0,), (1,), (1,))
+INVERSE = Inverse(np.array([1, -1, -1, 0], np.int32))
 ROWS = GatherDimensionNumbers((1,), (0,), (0,))
 POINTS = GatherDimensionNumbers((), (0, 1), (1, 0))
 WINDOWS = GatherDimensionNumbers((1, 2), (), (0, 1))
@@ -78,6 +81,8 @@ SAMPLES = {
         Sample((rand(4, 3), OUTSIDE), reads(ROWS, (1, 3), FILL_OR_DROP, 7)),
         Sample((rand(4, 3), at([0], [3])), reads(ROWS, (1, 3), PROMISE_IN_BOUNDS)),
         Sample((rand(4, 3), at([0], [3])), reads(ROWS, (1, 3), **SORTED)),
+        Sample((rand(4, 3), at([3], [0])), reads(ROWS, (1, 3), inverse=INVERSE)),
+        Sample((rand(2, 4), at([3], [0])), reads(COLUMNS, (2, 1), inverse=INVERSE)),
         Sample((rand(3, 3), at([0, 1], [2, 2])), reads(POINTS, (1, 1))),
         Sample((rand(3, 5), at([1, 2], [9, -3])), reads(WINDOWS, (2, 2))),
         Sample((rand(3, 5), at([1, 2], [2, 0])), reads(WINDOWS, (2, 2), FILL_OR_DROP)),
