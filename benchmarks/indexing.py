@@ -12,8 +12,8 @@ from benchmarks.library import Library, both
 N = 1024
 LENGTH = 1 << 20
 LIMIT = 1.1
-ROUNDS = 20
-TIMES = 20  # updates in a loop
+ROUNDS = 12
+TIMES = 5  # updates in a loop
 COLUMNS = np.arange(100, 900)
 HALF = np.arange(0, N, 2)
 RUN = (np.arange(N) >= 100) & (np.arange(N) < 900)

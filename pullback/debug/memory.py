@@ -66,7 +66,7 @@ def peak_memory(fun: Callable, **options: Any) -> Callable[..., PeakMemory]:
     def measured(*args: Any, **kwargs: Any) -> PeakMemory:
         told = run(*args, **kwargs)
         level = told.levels["hlo"]
-        rows: dict[tuple, int] = {}
+        rows: dict[tuple[str, str, int, str], int] = {}
         if isinstance(level, HloLevel):
             for allocation in allocations(level.program):
                 for key, size in _shares(told, level, allocation):

@@ -7,7 +7,7 @@ add up to the whole.
 """
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -205,7 +205,7 @@ def rows_of(
     """Costs by source line, the dearest first, then what no line accounts for."""
     own: dict[tuple[str, int], Cost] = {}
     with_calls: dict[tuple[str, int], Cost] = {}
-    time: Counter = Counter()
+    time: dict[tuple[str, int], float] = defaultdict(float)
     level = costs.level
     lost, lost_time = Cost(), 0.0
     for i in sorted({*costs.by_line, *(seconds or ())}):

@@ -44,7 +44,7 @@ def hlo_level(table: Table, above: StableHloLevel) -> HloLevel:
     inferred = _infer(found, lines, line_of, owners)
     rows = Rows(lines)
     up: list = [[] for _ in lines]
-    for name, line in sorted(line_of.items(), key=lambda item: item[1]):
+    for line in sorted(line_of.values()):
         column = len(LINE.match(lines[line])[1])  # type: ignore[index]
         if line in via and via[line][0].spot is not None:
             rows.put(line, column, via[line][0].spot, None)

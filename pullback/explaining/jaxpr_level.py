@@ -1,5 +1,7 @@
 """The jaxpr as a level: the printer's regions become segments."""
 
+from typing import Any
+
 from pullback.core.document import Region
 from pullback.core.jaxpr import Jaxpr
 from pullback.core.printer import Mark, marked
@@ -52,7 +54,9 @@ class _Reader:
         return find(jaxpr, i)
 
     def _equation(self, line: int, start: int, end: int, mark: Mark) -> None:
-        eqn, role, key = mark
+        eqn: Any = mark.owner
+        key: Any = mark.key
+        role = mark.role
         before = self.current
         if not self.open or self.open[-1][0].eqn is not eqn:
             found = self.table.equation(eqn)

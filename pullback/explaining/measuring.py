@@ -18,12 +18,10 @@ def seconds_by_line(
     The time of a fusion is split by the estimated cost of its instructions.
     """
     closed = above.closed
-    consts = [
-        to_buffer(c, v.aval)
-        for c, v in zip(closed.consts, closed.jaxpr.constvars, strict=True)
-    ]
+    types = [v.aval for v in closed.jaxpr.constvars]
+    consts = list(map(to_buffer, closed.consts, types))
     program = Program(level.program, closed.out_avals, consts)
-    given = [to_buffer(x, a) for x, a in zip(args, closed.in_avals, strict=True)]
+    given = list(map(to_buffer, args, closed.in_avals))
 
     def run(times: int) -> None:
         for _ in range(times):

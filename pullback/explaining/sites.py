@@ -37,8 +37,16 @@ class Site:
     its value is assigned to. `call`: the name of the function that it calls, if any.
     """
 
-    __slots__ = ("arguments", "call", "code", "function", "source", "span", "spot")
-    __slots__ += ("targets",)
+    __slots__ = (
+        "arguments",
+        "call",
+        "code",
+        "function",
+        "source",
+        "span",
+        "spot",
+        "targets",
+    )
 
     def __init__(self, source: Source, code: CodeType, span: Span):
         self.source, self.code, self.span = source, code, span

@@ -35,8 +35,17 @@ class Equation:
     jaxpr that it stands in.
     """
 
-    __slots__ = ("born_from", "callers", "eqn", "home", "named", "note", "number")
-    __slots__ += ("path", "site")
+    __slots__ = (
+        "born_from",
+        "callers",
+        "eqn",
+        "home",
+        "named",
+        "note",
+        "number",
+        "path",
+        "site",
+    )
 
     def __init__(
         self, number: int, path: str, eqn: JaxprEqn, site: Site | None, home: Jaxpr

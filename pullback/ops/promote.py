@@ -223,6 +223,31 @@ def unary(name: str, prim: Primitive, doc: str) -> Callable[[Any], Any]:
     def function(x, /):
         return prim.bind(inexact(name, x))
 
+    return _named(function, name, doc)
+
+
+def binary(
+    name: str, prim: Primitive, of_booleans: Primitive, doc: str
+) -> Callable[[Any, Any], Any]:
+    """The user function `name` of two operands that promote and broadcast."""
+
+    def function(x, y, /):
+        x, y, dtype = agree(name, x, y)
+        return (of_booleans if dtype is dtypes.bool_ else prim).bind(x, y)
+
+    return _named(function, name, doc)
+
+
+def inexact_binary(name: str, prim: Primitive, doc: str) -> Callable[[Any, Any], Any]:
+    """As `binary`, of operands converted to floating or complex numbers."""
+
+    def function(x, y, /):
+        return prim.bind(*agree_inexact(name, x, y))
+
+    return _named(function, name, doc)
+
+
+def _named(function: Callable, name: str, doc: str) -> Callable:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function

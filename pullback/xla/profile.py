@@ -8,7 +8,7 @@ from jaxlib import (
     _profiler,  # pyright: ignore[reportAttributeAccessIssue]
 )
 
-Profile: Any = _profile_data.ProfileData  # loaded: what a session hands back
+PROFILE = _profile_data.ProfileData  # what a session hands back: must be loaded
 
 
 def instruction_seconds(run: Callable[[], None]) -> dict[str, float]:
@@ -20,7 +20,7 @@ def instruction_seconds(run: Callable[[], None]) -> dict[str, float]:
     try:
         run()
     finally:
-        data: Profile = session.stop_and_get_profile_data()
+        data = session.stop_and_get_profile_data()
     seconds: dict[str, float] = {}
     for plane in data.planes:
         for line in plane.lines:

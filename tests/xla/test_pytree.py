@@ -50,7 +50,10 @@ def test_registered_nodes_carry_their_metadata():
 
 
 def test_what_is_not_registered_is_a_leaf():
-    tree = OrderedDict(a=1)
+    class Box(dict):
+        pass
+
+    tree = Box(a=1)
     assert pytree.flatten(tree)[0] == [tree]
 
 

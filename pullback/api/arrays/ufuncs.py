@@ -15,49 +15,46 @@ from pullback.ops.elementwise import RoundingMethod, add_p, div_p, mul_p, sub_p
 from pullback.ops.logic import and_p, bitwise_and, eq, lt, ne, or_p, select
 from pullback.ops.powers import integer_pow, pow_p
 from pullback.ops.promote import (
-    agree,
     agree_inexact,
     as_operand,
+    binary,
+    inexact_binary,
     numeric_operands,
     promote_shapes,
     to_dtype,
 )
 from pullback.ops.shape import full
 
-
-def add(x, y, /):
+add = binary(
+    "add",
+    add_p,
+    or_p,
     """The sum `x + y`; of booleans, whether one is true.
 
     Example:
       >>> import pullback.numpy as pnp
       >>> pnp.add(pnp.arange(3), 0.5)
       Array([0.5, 1.5, 2.5], dtype=float32, weak_type=True)
-    """
-    x, y, dtype = agree("add", x, y)
-    return (or_p if dtype is bool_ else add_p).bind(x, y)
-
-
-def subtract(x, y, /):
-    """The difference `x - y`; not of booleans."""
-    x, y, _ = agree("subtract", x, y)
-    return sub_p.bind(x, y)
-
-
-def multiply(x, y, /):
-    """The product `x * y`; of booleans, whether both are true."""
-    x, y, dtype = agree("multiply", x, y)
-    return (and_p if dtype is bool_ else mul_p).bind(x, y)
-
-
-def divide(x, y, /):
+    """,
+)
+subtract = binary("subtract", sub_p, sub_p, "The difference `x - y`; not of booleans.")
+multiply = binary(
+    "multiply",
+    mul_p,
+    and_p,
+    "The product `x * y`; of booleans, whether both are true.",
+)
+divide = inexact_binary(
+    "divide",
+    div_p,
     """The quotient `x / y`, a floating or complex array.
 
     Example:
       >>> import pullback.numpy as pnp
       >>> pnp.divide(7, 2)
       Array(3.5, dtype=float32, weak_type=True)
-    """
-    return div_p.bind(*agree_inexact("divide", x, y))
+    """,
+)
 
 
 true_divide = divide

@@ -34,7 +34,7 @@ def two_lambdas(x):
 
 def fused(x):
     p = np.tanh(x); q = np.exp(p)  # noqa: E702
-    return (q)
+    return q  # noqa: RET504
 # fmt: on
 
 
