@@ -10,7 +10,16 @@ import sys
 from importlib.metadata import version
 
 import benchmarks.library  # noqa: F401  (sets the environment before the libraries)
-from benchmarks import dispatch, eager, hops, indexing, staging, startup, steady
+from benchmarks import (
+    dispatch,
+    eager,
+    hops,
+    indexing,
+    reductions,
+    staging,
+    startup,
+    steady,
+)
 from benchmarks.figure import table
 
 GROUPS = {

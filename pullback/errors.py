@@ -1,17 +1,20 @@
 """The errors that programs may catch, under JAX's names and ours."""
 
 from pullback.core.errors import (
+    AmbiguousTruthError as AmbiguousTruthError,
     ArgumentError as ArgumentError,
     ArgumentTypeError as ArgumentTypeError,
     ConcretizationTypeError as ConcretizationTypeError,
     DifferentiationError as DifferentiationError,
     DtypeError as DtypeError,
+    DtypeValueError as DtypeValueError,
     IndexingError as IndexingError,
     InternalError as InternalError,
     JAXIndexError as JAXIndexError,
     JaxRuntimeError as JaxRuntimeError,
     JAXTypeError as JAXTypeError,
     LoopReversalError as LoopReversalError,
+    MissingRuleError as MissingRuleError,
     NonConcreteBooleanIndexError as NonConcreteBooleanIndexError,
     PullbackError as PullbackError,
     RuntimeFailure as RuntimeFailure,

@@ -96,7 +96,9 @@ def _checked_axis(x: Any, d: Any, i: int) -> int | None:
     if not -aval.ndim <= d < aval.ndim:
         raise ShapeError(
             f"vmap over axis {d} of an argument {aval.short()}",
-            rule=f"an axis of this argument lies in [{-aval.ndim}, {aval.ndim})",
+            rule=f"an axis of this argument lies in [{-aval.ndim}, {aval.ndim})"
+            if aval.ndim
+            else "a scalar has no axes to map over",
             fix="pass in_axes with None for arguments that are not mapped",
         )
     return d % aval.ndim

@@ -161,7 +161,7 @@ class custom_jvp:
         """Call the function."""
         name = name_of(self.fun)
         if self.jvp is None:
-            raise ArgumentError(
+            raise MissingRuleError(
                 f"{name}: no custom jvp rule is defined", fix="set one with defjvp"
             )
         call = CustomCall(self.fun, self.nondiff_argnums, args, kwargs)

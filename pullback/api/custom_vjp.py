@@ -15,8 +15,8 @@ from pullback.api.custom_jvp import CustomCall, CustomResults, SymbolicZero
 from pullback.core import dtype as dtypes, tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import (
-    ArgumentError,
     ArgumentTypeError,
+    MissingRuleError,
     ShapeError,
     TreeError,
 )
@@ -85,7 +85,7 @@ class custom_vjp:
         """Call the function."""
         name = name_of(self.fun)
         if self.fwd is None or self.bwd is None:
-            raise ArgumentError(
+            raise MissingRuleError(
                 f"{name}: no custom vjp rules are defined", fix="set them with defvjp"
             )
         call = CustomCall(self.fun, self.nondiff_argnums, args, kwargs)

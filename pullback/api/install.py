@@ -12,6 +12,7 @@ from pullback.api.arrays import (
     creation,
     indexing,
     parts,
+    positions,
     reductions,
     shape_functions,
     sorting,
@@ -24,7 +25,7 @@ from pullback.ops.promote import operator_method, reflected_method
 
 FAMILIES = (
     *(at, comparisons, contractions, creation, indexing, parts),
-    *(reductions, shape_functions, sorting, spread, taking, ufuncs),
+    *(positions, reductions, shape_functions, sorting, spread, taking, ufuncs),
 )
 ARITHMETIC = {
     "add": ufuncs.add,

@@ -13,6 +13,7 @@ from pullback.compile.exchange import Exchange
 from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray
 from pullback.core.errors import (
+    AmbiguousTruthError,
     ArgumentError,
     ArgumentTypeError,
     RuntimeFailure,
@@ -116,9 +117,10 @@ class ArrayImpl(Exchange):
 
     def _scalar(self, what: str) -> Any:
         if self.aval.size != 1 or (self.aval.ndim and what != "bool"):
-            kind = "" if what == "bool" else " of 0 dimensions"
+            is_bool = what == "bool"
+            kind = "" if is_bool else " of 0 dimensions"
             if self.aval.size != 1:
-                raise ArgumentTypeError(
+                raise (AmbiguousTruthError if is_bool else ArgumentTypeError)(
                     f"{what}() of an array of shape {self.aval.shape}",
                     rule=f"only an array of one element{kind} converts to {what}",
                     fix="index it, reduce it, or use any() or all()",

@@ -5,12 +5,13 @@
    on another line is a hit; the lines in XLA's own text of it are then the older ones.
 2. An entry is written under another name and renamed, and starts with its key and a
    checksum, so a torn, corrupt or foreign file is a miss. Processes need no lock.
-3. What compiles faster than `WORTH_SECONDS` is not stored: a load is about 1 ms.
+3. What compiles faster than `WORTH_SECONDS`, the time of a load, is not stored.
 4. No failure of the disk is an error. Programs that call Python are never stored.
 """
 
 import contextlib
 import hashlib
+import math
 import os
 import platform
 import sys
@@ -26,11 +27,11 @@ from pullback.xla.binding import JAXLIB_VERSION
 from pullback.xla.builder import ModuleBuilder
 from pullback.xla.client import BackendError, Executable
 
-WORTH_SECONDS = 0.02
+WORTH_SECONDS = 0.003
 DEFAULT_BYTES = 1 << 30
 _MAGIC = b"pullback program 1\n"
 _HEAD = len(_MAGIC) + 64
-_SUFFIX, _UNFINISHED = ".program", ".unfinished"
+_SUFFIX, _UNFINISHED, _SWEPT = ".program", ".unfinished", "swept"
 _STALE_SECONDS = 3600.0
 
 
@@ -179,14 +180,26 @@ def _store(path: Path, key: bytes, body: bytes) -> None:
 
 
 def _count_bytes(place: Path, size: int) -> None:
-    """Sweep at the first entry, and whenever a 16th of the limit has been written."""
-    limit = size_limit()
-    unswept = counts.unswept
-    counts.unswept = size if unswept is None else unswept + size
-    if unswept is None or counts.unswept * 16 > limit:
+    """Sweep whenever a 16th of the limit has been written, and else once an hour.
+
+    The time of the last sweep is that of a file: most processes write a few programs.
+    """
+    limit, mark = size_limit(), place / _SWEPT
+    first = counts.unswept is None
+    counts.unswept = size + (counts.unswept or 0)
+    if counts.unswept * 16 > limit or (first and _age(mark) > _STALE_SECONDS):
         counts.unswept = 0
         with contextlib.suppress(OSError):
             sweep(place, limit)
+            mark.touch()
+
+
+def _age(mark: Path) -> float:
+    """Seconds since the file was written; without end when it is not there."""
+    try:
+        return time.time() - os.stat(mark).st_mtime
+    except OSError:
+        return math.inf
 
 
 def sweep(place: Path, limit: int) -> None:

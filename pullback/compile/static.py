@@ -11,6 +11,7 @@ from pullback.core.errors import (
     ArgumentTypeError,
     StaticArgumentError,
 )
+from pullback.core.trace import Tracer
 
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -88,9 +89,11 @@ class StaticArguments:
         try:
             hash(value)
         except TypeError:
+            shown = f"{value!r} of type {type(value).__name__}"
+            if isinstance(value, Tracer):
+                shown = f"a traced array, {value.describe()}"
             raise StaticArgumentError(
-                f"jit of {self._name()}: static {what} is {value!r} of type "
-                f"{type(value).__name__}",
+                f"jit of {self._name()}: static {what} is {shown}",
                 rule="static arguments are hashable, because they are part of the key",
                 fix="pass a tuple for a list, or make the argument dynamic",
             ) from None

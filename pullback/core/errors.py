@@ -65,6 +65,18 @@ class ArgumentTypeError(UserError, TypeError):
     """An argument of a Python type that the function does not take."""
 
 
+class AmbiguousTruthError(UserError, ValueError, TypeError):
+    """`bool()` of an array that has not exactly one element."""
+
+
+class DtypeValueError(DtypeError, ValueError):
+    """As `DtypeError`, where NumPy's functions raise ValueError: indices of `take`."""
+
+
+class MissingRuleError(UserError, AttributeError, ValueError):
+    """A function with custom derivatives was called before its rules were set."""
+
+
 class StaticArgumentError(UserError, ValueError, TypeError):
     """A static argument that cannot be part of a key."""
 

@@ -1,4 +1,4 @@
-"""What `explain` returns: the texts of a program, and every question about its lines."""
+"""What `explain` returns: the texts of a program, and answers about its lines."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -210,8 +210,8 @@ class Explanation:
     def _repr_html_(self) -> str:
         """In a notebook: the explorer in a frame of its own."""
         inner = self.html().replace("&", "&amp;").replace('"', "&quot;")
-        style = "width:100%;height:480px;border:1px solid #ccc"
-        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
+        look = 'sandbox="allow-scripts" style="width:100%;height:480px"'
+        return f'<iframe {look} srcdoc="{inner}"></iframe>'
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n}: {len(x.owners)} lines" for n, x in self.levels.items())

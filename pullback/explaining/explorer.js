@@ -68,7 +68,8 @@ function describe(k, row) {
   const cost = level.costs.get(row);
   if (cost) parts.push(fact('cost', `${short(cost[0])} flops, ${short(cost[1])} transcendental, ${short(cost[2])} bytes (estimated)`));
   if (level.inferred.has(row)) parts.push(fact('inferred', 'XLA gave this line no place; its neighbours did'));
-  if (k > 0 && equations.length > 1) parts.push(fact('fused', `${equations.length} equations`));
+  if (k > 0 && equations.length > 1)
+    parts.push(fact(k === 3 ? 'fused' : 'holds', `${equations.length} equations`));
   for (const e of equations.slice(0, 40)) {
     const box = element('div', 'equation');
     box.append(element('h3', '', `${word('name', e)} ${word('primitive', e)}`), fact('at', sourceText(e)), fact('types', word('types', e)));

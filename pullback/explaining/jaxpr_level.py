@@ -23,6 +23,7 @@ class _Reader:
         self.table = table
         self.rows = Rows(text.split("\n"))
         self.owners = [-1] * len(self.rows.lines)
+        self.inner: dict[int, list[int]] = {}
         self.places: dict[int, tuple[int, int]] = {}
         self.open: list[tuple[Equation, list[Spot | None]]] = []  # with its operands
         self.current: Spot | None = None
@@ -41,6 +42,13 @@ class _Reader:
             self.rows.put(line, end, self.current, self.current)
         else:
             self._equation(line, start, end, mark)
+
+    def _own(self, line: int, number: int) -> None:
+        """A program on one line has several equations on it."""
+        if self.owners[line] < 0:
+            self.owners[line] = number
+        else:
+            self.inner.setdefault(line, []).append(number)
 
     def _close(self) -> None:
         self.open.pop()
@@ -62,7 +70,7 @@ class _Reader:
             found = self.table.equation(eqn)
             self.open.append((found, self.table.operands(found)))
             self.current = found.spot
-            self.owners[line] = found.number
+            self._own(line, found.number)
         (equation, spots), here = self.open[-1], self.current
         put = self.rows.put
         if role == "binder":
@@ -84,7 +92,7 @@ def jaxpr_level(table: Table) -> JaxprLevel:
         reader.read(region)
     _fill(reader)
     level = JaxprLevel("jaxpr", "jaxpr", text, reader.rows.rows, reader.owners)
-    level.places = reader.places
+    level.places, level.inner = reader.places, reader.inner
     return level
 
 

@@ -11,7 +11,11 @@ from pullback.xla.profile import instruction_seconds
 
 
 def seconds_by_line(
-    level: HloLevel, above: StableHloLevel, costs: Costs, args: Sequence[Any], runs: int
+    level: HloLevel,
+    above: StableHloLevel,
+    costs: Costs,
+    args: Sequence[Any],
+    runs: int,
 ) -> dict[int, float]:
     """Mean seconds that one run spends in each line of the optimized program.
 
@@ -41,6 +45,9 @@ def _shares(level: HloLevel, costs: Costs, line: int) -> list[tuple[int, float]]
     """How much of an instruction's time each line has a share in."""
     match = CALLS.search(level.lines[line])
     inner = costs.bodies.get(match[1], []) if match else []
-    weights = [(i, sum(costs.by_line[i][:2])) for i in inner if i in costs.by_line]
-    total = sum(weight for _, weight in weights)
-    return [(i, w / total) for i, w in weights] if total else [(line, 1.0)]
+    known = [i for i in inner if i in costs.by_line]
+    weights = [sum(costs.by_line[i][:2]) for i in known]
+    total = sum(weights)
+    if not total:
+        return [(line, 1.0)]
+    return [(i, w / total) for i, w in zip(known, weights, strict=True)]

@@ -15,7 +15,6 @@ from pullback.core.errors import DtypeError, ShapeError
 from pullback.numpy.creation import linspace
 from pullback.numpy.dtypes import isscalar
 from pullback.numpy.sorting import searchsorted
-from pullback.numpy.uniqueness import known_value
 from pullback.ops.convert import convert
 from pullback.ops.dimensions import ScatterDimensionNumbers
 from pullback.ops.index import scatter_add

@@ -9,12 +9,12 @@ import numpy as np
 
 from pullback.api.arrays.axes import one_axis
 from pullback.api.arrays.creation import asarray
+from pullback.api.arrays.known import known_value
 from pullback.api.arrays.sorting import cumsum
 from pullback.api.arrays.taking import take
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
-from pullback.core.errors import ConcretizationTypeError, UnsupportedError
-from pullback.core.trace import Tracer
+from pullback.core.errors import UnsupportedError
 from pullback.numpy.sorting import searchsorted
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import sub
@@ -96,22 +96,6 @@ def unique(
     flags = (return_index, return_inverse, return_counts)
     others = tuple(v for v, on in zip(parts[1:], flags, strict=True) if on)
     return (parts[0], *others) if others else parts[0]
-
-
-def known_value(name: str, x, fix: str) -> np.ndarray:
-    """The data of a concrete array.
-
-    Raises:
-      ConcretizationTypeError: it is traced, so that only its type is known.
-    """
-    value = x.concrete() if isinstance(x, Tracer) else x
-    if value is None:
-        raise ConcretizationTypeError(
-            f"{name} of a traced array, {x.describe()}",
-            rule="the size of the result depends on values, which are not known yet",
-            fix=fix,
-        )
-    return np.asarray(value)
 
 
 def _of_values(x, axis, equal_nan: bool):

@@ -38,8 +38,7 @@ def conv_dimension_numbers(
     permutations, a `ConvDimensionNumbers`, or None for batch and feature axes first.
 
     Raises:
-      ArgumentError: the strings do not name the axes.
-      ArgumentTypeError: it is none of these.
+      ArgumentTypeError: it is none of these, or the strings do not name the axes.
     """
     ndim = len(lhs_shape)
     if len(rhs_shape) != ndim:
@@ -69,7 +68,7 @@ def _from_names(names: Sequence[str], ndim: int) -> list[Axes]:
     for name, (one, two) in zip(names, firsts, strict=True):
         wanted = sorted([one, two, *spatial])
         if sorted(name) != wanted or len(name) != ndim or len(set(name)) != ndim:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"dimension_numbers={tuple(names)} of arrays with {ndim} axes",
                 rule="each names every axis once: N and C (of the kernel O and I) and "
                 "the same letters for the spatial axes",

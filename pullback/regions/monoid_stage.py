@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pullback.core import tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import DtypeError, ShapeError, TreeError
 from pullback.core.jaxpr import ClosedJaxpr
+from pullback.core.trace import Tracer
 from pullback.core.tree_mismatch import describe_difference
 from pullback.ops.convert import convert
 from pullback.regions.staging import leaf_names, name_of, stage_trees
@@ -109,7 +112,9 @@ def _start(public: str, path: str, x: Any, operand: ShapedArray) -> Any:
             rule="a start value has the dtype of its operand",
             fix=f"give it as a Python number, or convert it to {operand.dtype.name}",
         )
-    return convert(x, operand.dtype)
+    if isinstance(x, Tracer):
+        return convert(x, operand.dtype)
+    return np.asarray(x, operand.dtype)  # known, also while a program is traced
 
 
 def operand_avals(public: str, operands: Any) -> list[ShapedArray]:

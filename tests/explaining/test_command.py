@@ -54,15 +54,16 @@ def test_what_a_line_became(program, capsys):
     given = [f"{program}:f", "--args", "f32[3], scale=f32[]", "--line", "5"]
     assert main(given) == 0
     said = capsys.readouterr().out
-    assert "jaxpr:2: c:f32[3] = sin a" in said
+    assert "jaxpr:1: { lambda ;" in said
     assert "stablehlo:" in said
     assert "hlo:" in said
     assert main([*given, "--json", "--level", "jaxpr"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry == {
         "level": "jaxpr",
-        "line": 2,
-        "text": "    c:f32[3] = sin a",
+        "line": 1,
+        "text": "{ lambda ; a:f32[3] b:f32[]. let c:f32[3] = sin a; d:f32[3] = mul c b "
+        "in (d,) }",
         "equation": "0",
         "primitive": "sin",
         "file": "prog.py",

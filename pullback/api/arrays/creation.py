@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.api.arrays.known import known_value
 from pullback.compile.array import ArrayImpl, from_host
 from pullback.compile.eager import EAGER, concrete
 from pullback.core import dtype as dtypes
@@ -335,8 +336,8 @@ def _arange_number(x: Any, i: int) -> Any:
     name = ("start", "stop", "step")[i]
     if x is None:
         raise ArgumentTypeError(f"arange: {name} is None", rule="it is a number")
-    # the value of a traced array is not known, which its __array__ says
-    value = x.__array__() if isinstance(x, Tracer) else np.asarray(x)
+    fix = "make the argument static: jit(f, static_argnums=...)"
+    value = known_value(f"arange: {name}", x, fix)
     if value.ndim:
         raise ArgumentError(
             f"arange: arguments must be scalars; got {name}={x}",

@@ -4,10 +4,11 @@ from typing import Any
 
 from pullback.api.arguments import own
 from pullback.api.arrays.comparisons import maximum, minimum, truth
+from pullback.api.arrays.positions import nonzero
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype import bool_
-from pullback.core.errors import ArgumentError, DtypeError, UnsupportedError
+from pullback.core.errors import ArgumentError, ArgumentTypeError, DtypeError, UnsupportedError
 from pullback.ops import complex as parts
 from pullback.ops.convert import bitcast_convert_type, convert, copy_p
 from pullback.ops.elementwise import (
@@ -142,25 +143,26 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
     return own(x)
 
 
-def where(condition, x=None, y=None, /):
+def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
     """The elements of `x` where `condition` is nonzero, else those of `y`.
 
-    `condition: bool[*r]`, `x: t[*s]`, `y: u[*q]`, broadcast together.
+    `condition: bool[*r]`, `x: t[*s]`, `y: u[*q]`, broadcast together. Without `x` and
+    `y`: the positions of its nonzeros, as `nonzero(condition)`.
+
+    Args:
+      size, fill_value: as for `nonzero`, only without `x` and `y`.
 
     Raises:
-      ArgumentError: one of `x` and `y` is missing.
+      ArgumentTypeError: one of `x` and `y` is missing.
+      ArgumentError: `size` or `fill_value` with `x` and `y`.
 
     Example:
       >>> import pullback.numpy as pnp
       >>> pnp.where(pnp.arange(3) > 0, 1.0, 0.0)
       Array([0., 1., 1.], dtype=float32, weak_type=True)
     """
-    if x is None or y is None:
-        raise ArgumentError(
-            "where with one of x and y",
-            rule="where takes both values or none",
-            fix="pass both; for the places of nonzeros call nonzero",
-        )
+    if x is None or y is None or size is not None or fill_value is not None:
+        return _where_nonzero(condition, x, y, size, fill_value)
     try:
         aval = x.aval
         if aval is y.aval and condition.aval is aval.update(
@@ -176,6 +178,21 @@ def where(condition, x=None, y=None, /):
     if shapes[0]:
         which = broadcast_to(which, shape)
     return select_n(which, broadcast_to(y, shape), broadcast_to(x, shape))
+
+
+def _where_nonzero(condition, x, y, size, fill_value) -> tuple:
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ArgumentTypeError(
+            "where with one of x and y",
+            rule="where takes both values or none",
+            fix="pass both; for the places of nonzeros call nonzero",
+        )
+    raise ArgumentError(
+        "where with x, y and size or fill_value",
+        rule="they say how many positions where(condition) gives",
+    )
 
 
 def astype(x, dtype, /, *, copy: bool = False, device: Any = None):

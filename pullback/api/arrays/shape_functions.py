@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pullback.api.arrays.creation import asarray
+from pullback.api.arrays.known import known_value
 from pullback.core.errors import ArgumentError, ShapeError
 from pullback.core.trace import Tracer
 from pullback.ops import shape as ops
@@ -196,7 +197,9 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     ):
         return _evenly(x, int(counts.reshape(())), axis)
     if total_repeat_length is None:
-        index = _repeated(np.asarray(counts), x.shape[axis], None)
+        fix = "give total_repeat_length=, or make the argument static"
+        data = known_value("repeat: repeats", counts, fix)
+        index = _repeated(data, x.shape[axis], None)
     elif isinstance(counts, Tracer):
         index = _repeated_traced(counts, x.shape[axis], int(total_repeat_length))
     else:

@@ -8,7 +8,7 @@ from pullback.api.arrays.creation import asarray
 from pullback.api.arrays.shape_functions import as_array, axis_of, ravel
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
-from pullback.core.errors import ArgumentError, DtypeError
+from pullback.core.errors import ArgumentError, DtypeError, DtypeValueError
 from pullback.core.trace import Tracer
 from pullback.core.value import Array
 from pullback.ops import shape as ops
@@ -49,7 +49,7 @@ def take(
       fill_value: what `"fill"` gives (None: NaN, the least integer).
 
     Raises:
-      DtypeError: the indices are not integers.
+      DtypeValueError: the indices are not integers.
     """
     if out is not None:
         raise ArgumentError("take: out is given", rule="arrays are immutable")
@@ -79,7 +79,7 @@ def _integers(name: str, indices: Any):
         if not indices.size and indices.dtype == np.float64:
             indices = indices.astype(np.int64)
     if not dtypes.is_integer(indices.dtype):
-        raise DtypeError(
+        raise DtypeValueError(
             f"{name}: indices of dtype {indices.dtype}", rule="indices are integers"
         )
     return indices
