@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+# Test processes side by side; `make test WORKERS=0` runs the tests in one.
+WORKERS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest $(ARGS)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 SOURCES := $(wildcard pullback tests tools examples benchmarks docs)
 
-.PHONY: demo test test-quick test-full bench lint format docs clean
+.PHONY: demo test test-quick test-full test-explorer bench lint format docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py $(ARGS)
@@ -23,6 +25,17 @@ test-full: $(VENV)/.dev
 	PULLBACK_TEST_FULL=1 $(PYTEST)
 
 # `make bench-import` runs the one benchmark of that name.
+# Drives the explorer in Chromium and judges maps with the libraries of npm. It needs
+# Debian's packages chromium, nodejs (20 or newer) and npm.
+EXPLORER := $(VENV)/explorer
+
+test-explorer: $(VENV)/.dev
+	npm install --silent --no-fund --no-audit --prefix $(EXPLORER) playwright-core@1 \
+	  source-map@0.8 @jridgewell/trace-mapping@0.3
+	$(BIN)/python tests/explorer/pages.py $(EXPLORER)/pages
+	NODE_DEPS=$(EXPLORER) node tests/explorer/judge.mjs $(EXPLORER)/pages
+	NODE_DEPS=$(EXPLORER) node tests/explorer/drive.mjs $(EXPLORER)/pages docs/pictures
+
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ARGS)
 

@@ -127,7 +127,8 @@ def grid(ours: Library, peer: Library, name: str, dims) -> Iterator[Figure]:
             thunks.append(call(peer, gradient(peer, theirs), x))
     times: list[float | None] = [*least(*thunks), None, None]
     fast, back = times[:2]
-    assert fast is not None and back is not None
+    assert fast is not None
+    assert back is not None
     limit = 1.05
     if name == "logaddexp" and dims == (256,):
         limit = 0.01
@@ -226,7 +227,7 @@ def strategies(name: str, k: int, n: int = N) -> Iterator[tuple[str, float, bool
 
     x = operands(name, n)
     options = ["chain"] if k <= 32 else []
-    options += ["doubling"] if k >= monoid_cost.RADIX else []
+    options += ["doubling"] if k > monoid_cost.RADIX else []
     try:
         monoid_windows.window_strategy = watch
         for forced in (*options, "blocks"):

@@ -8,6 +8,7 @@ import importlib
 import os
 
 __version__ = "0.1.0"
+__version_info__ = (0, 1, 0)
 
 # name -> the module that defines it; a module of that name when the value is None
 _NAMES: dict[str, str | None] = {
@@ -46,9 +47,14 @@ _NAMES: dict[str, str | None] = {
     "Array": "pullback.core.value",
     "disable_jit": "pullback.core.config",
     "ds": "pullback.api.arrays.indexing",
+    **dict.fromkeys(
+        ("default_matmul_precision", "numpy_dtype_promotion"), "pullback.api.settings"
+    ),
     "enable_x64": "pullback.core.config",
+    "float0": "pullback.core.dtype",
     "ensure_compile_time_eval": "pullback.compile.eager",
     "jit": "pullback.compile.jit",
+    "named_call": "pullback.api.naming",
     "named_scope": "pullback.core.provenance",
     "vmap": "pullback.api.batch",
     **dict.fromkeys(
@@ -61,6 +67,7 @@ _NAMES: dict[str, str | None] = {
             "errors",
             "explain",
             "experimental",
+            "flatten_util",
             "lax",
             "nn",
             "numpy",
@@ -69,6 +76,7 @@ _NAMES: dict[str, str | None] = {
             "stages",
             "tree",
             "tree_util",
+            "typing",
         )
     ),
 }

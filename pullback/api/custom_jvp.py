@@ -17,6 +17,7 @@ from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import (
     ArgumentError,
     ArgumentTypeError,
+    MissingRuleError,
     ShapeError,
     TreeError,
 )

@@ -208,6 +208,7 @@ from pullback.ops.slicing import (
 )
 from pullback.ops.sort import (
     sort as sort,
+    sort_key_val as sort_key_val,
     top_k as top_k,
 )
 from pullback.ops.special import (

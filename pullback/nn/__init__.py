@@ -28,6 +28,7 @@ from pullback.nn.activations import (
     squareplus as squareplus,
     swish as swish,
 )
+from pullback.nn.attention import dot_product_attention as dot_product_attention
 from pullback.nn.functions import (
     log_softmax as log_softmax,
     logmeanexp as logmeanexp,

@@ -90,6 +90,8 @@ from pullback.api.arrays.sorting import (
     argsort as argsort,
     cumprod as cumprod,
     cumsum as cumsum,
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
     sort as sort,
 )
 from pullback.api.arrays.spread import (
@@ -169,10 +171,13 @@ from pullback.numpy.creation import (
 from pullback.numpy.differences import (
     diff as diff,
     ediff1d as ediff1d,
+    gradient as gradient,
     interp as interp,
     polyval as polyval,
     trapezoid as trapezoid,
+    unwrap as unwrap,
 )
+from pullback.numpy.divisors import gcd as gcd, lcm as lcm
 from pullback.numpy.dtypes import (
     bfloat16 as bfloat16,
     bool_ as bool_,
@@ -233,6 +238,12 @@ from pullback.numpy.dtypes import (
     uint64 as uint64,
     unsignedinteger as unsignedinteger,
 )
+from pullback.numpy.grids import (
+    index_exp as index_exp,
+    mgrid as mgrid,
+    ogrid as ogrid,
+    s_ as s_,
+)
 from pullback.numpy.histograms import (
     bincount as bincount,
     histogram as histogram,
@@ -274,6 +285,13 @@ from pullback.numpy.joining import (
 from pullback.numpy.labelled import (
     einsum as einsum,
     einsum_path as einsum_path,
+)
+from pullback.numpy.mapping import (
+    apply_along_axis as apply_along_axis,
+    apply_over_axes as apply_over_axes,
+    argpartition as argpartition,
+    partition as partition,
+    piecewise as piecewise,
 )
 from pullback.numpy.mathematics import (
     acos as acos,
@@ -339,6 +357,13 @@ from pullback.numpy.reductions import (
     nansum as nansum,
     nanvar as nanvar,
 )
+from pullback.numpy.sets import (
+    intersect1d as intersect1d,
+    isin as isin,
+    setdiff1d as setdiff1d,
+    setxor1d as setxor1d,
+    union1d as union1d,
+)
 from pullback.numpy.shaping import (
     atleast_1d as atleast_1d,
     atleast_2d as atleast_2d,
@@ -378,6 +403,7 @@ from pullback.numpy.statistics import (
     quantile as quantile,
 )
 from pullback.numpy.ufuncs import (
+    allclose as allclose,
     angle as angle,
     bitwise_count as bitwise_count,
     copysign as copysign,
@@ -408,7 +434,17 @@ from pullback.numpy.uniqueness import (
     unique_inverse as unique_inverse,
     unique_values as unique_values,
 )
+from pullback.numpy.vectorizing import vectorize as vectorize
+from pullback.numpy.windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
+)
 from pullback.ops.promotion import (
     promote_types as promote_types,
     result_type as result_type,
 )
+
+bool = bool_

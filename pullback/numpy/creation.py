@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def linspace(
     axis: int = 0,
     *,
     device=None,
-):
+) -> Any:
     """`num` evenly spaced numbers from `start` to `stop`.
 
     Args:

@@ -8,7 +8,8 @@ from pullback.api.arrays.axes import one_axis
 from pullback.api.arrays.comparisons import not_equal
 from pullback.api.arrays.creation import asarray
 from pullback.api.arrays.reductions import sum
-from pullback.api.arrays.ufuncs import add, divide, multiply, subtract
+from pullback.api.arrays.sorting import cumsum
+from pullback.api.arrays.ufuncs import absolute, add, divide, multiply, subtract
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, ShapeError
@@ -16,7 +17,7 @@ from pullback.numpy.sorting import searchsorted
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import rem
 from pullback.ops.joining import concatenate
-from pullback.ops.logic import clamp, eq, gt, lt, select_n
+from pullback.ops.logic import bitwise_and, clamp, eq, gt, lt, select_n
 from pullback.ops.promote import as_operand, promote_dtypes, promote_inexact
 from pullback.ops.shape import broadcast_in_dim, full, reshape
 from pullback.ops.slicing import index_in_dim, slice_in_dim
@@ -204,6 +205,99 @@ def _interpolated(x, xp, fp, left, right):
         value = broadcast_in_dim(value, aval_of(out).shape, ())
         out = select_n(outside(x, edge), out, value)
     return out
+
+
+def unwrap(p, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586):
+    """Angles along an axis made continuous: jumps become multiples of the period.
+
+    Args:
+      p: `[..., n]`
+      discont: smaller jumps stay (None: half the period).
+      axis: the axis.
+      period: the length of a period.
+
+    Example:
+      >>> import pullback.numpy as pnp
+      >>> pnp.unwrap(pnp.array([0.0, 3.0, 6.5]), period=4.0).tolist()
+      [0.0, -1.0, -1.5]
+    """
+    (x,) = promote_inexact(as_operand("unwrap", p))
+    half = period / 2
+    step = diff(x, axis=axis)
+    left = _modulo(add(step, half), np.asarray(period, aval_of(step).dtype))
+    left = subtract(left, half)
+    zero = full(aval_of(left), 0)
+    upper = full(aval_of(left), half)
+    lower = full(aval_of(left), -half)
+    edge = bitwise_and(eq(left, lower), gt(step, zero))
+    left = select_n(edge, left, upper)
+    least = half if discont is None else max(discont, half)
+    fix = subtract(left, step)
+    bound = full(aval_of(step), least)
+    small = lt(absolute(step), bound)
+    fix = select_n(small, fix, zero)
+    fix = cumsum(fix, axis)
+    axis = one_axis("unwrap", axis, aval_of(x).ndim)
+    n = aval_of(x).shape[axis]
+    first = slice_in_dim(x, 0, min(1, n), axis=axis)
+    rest = add(slice_in_dim(x, min(1, n), n, axis=axis), fix)
+    return concatenate([first, rest], axis)
+
+
+def gradient(f, *varargs, axis: Any = None):
+    """Derivatives of sampled values: central differences, one-sided at the ends.
+
+    Args:
+      f: `[*s]`, at least two samples along each axis.
+      varargs: the distance of samples, one number for all axes or one an axis.
+      axis: an axis, or several (None: all).
+
+    Returns:
+      An array for one axis, else a list.
+
+    Raises:
+      ArgumentError: another number of distances, or too few samples.
+
+    Example:
+      >>> import pullback.numpy as pnp
+      >>> pnp.gradient(pnp.array([1.0, 2.0, 4.0])).tolist()
+      [1.0, 1.5, 2.0]
+    """
+    (x,) = promote_inexact(as_operand("gradient", f))
+    ndim = aval_of(x).ndim
+    if axis is None:
+        axis = range(ndim)
+    elif isinstance(axis, int):
+        axis = (axis,)
+    axes = [one_axis("gradient", d, ndim) for d in axis]
+    steps = list(varargs) or [1.0]
+    steps = steps * len(axes) if len(steps) == 1 else steps
+    known = all(np.ndim(h) == 0 for h in steps)
+    if len(steps) != len(axes) or not known:
+        raise ArgumentError(
+            f"gradient with {len(varargs)} distances for {len(axes)} axes",
+            rule="distances are numbers: one for all axes, or one for each",
+        )
+    outs = [_central(x, h, d) for h, d in zip(steps, axes, strict=True)]
+    return outs[0] if len(outs) == 1 else outs
+
+
+def _central(x, step, axis: int):
+    n = aval_of(x).shape[axis]
+    if n < 2:
+        raise ArgumentError(
+            f"gradient of {aval_of(x).short()} along axis {axis}",
+            rule="there are at least two samples",
+        )
+    step = as_operand("gradient", step)
+    ahead = diff(x, axis=axis)
+    first = slice_in_dim(ahead, 0, 1, axis=axis)
+    last = slice_in_dim(ahead, n - 2, n - 1, axis=axis)
+    later = slice_in_dim(x, 2, n, axis=axis)
+    before = slice_in_dim(x, 0, n - 2, axis=axis)
+    inner = multiply(subtract(later, before), 0.5)
+    out = concatenate([first, inner, last], axis)
+    return divide(out, step)
 
 
 def polyval(p, x, *, unroll: int = 16):

@@ -7,6 +7,7 @@ import numpy as np
 
 from pullback.api.arrays.axes import axes_of
 from pullback.api.arrays.creation import asarray
+from pullback.api.arrays.known import known_value
 from pullback.api.arrays.reductions import sum
 from pullback.api.arrays.ufuncs import divide, subtract
 from pullback.core import dtype as dtypes

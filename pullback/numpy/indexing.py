@@ -1,6 +1,5 @@
 """Positions and what stands at them: nonzero, unravel_index, put, insert, delete."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from pullback.api.arrays.creation import asarray, shape_of, stacked
 from pullback.api.arrays.positions import nonzero as nonzero
 from pullback.api.arrays.shape_functions import as_array, axis_of, ravel, reshape
 from pullback.api.arrays.taking import along_axis, wrapped
-from pullback.compile.eager import concrete
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, IndexingError
@@ -18,12 +16,11 @@ from pullback.core.trace import Tracer
 from pullback.ops import shape as ops
 from pullback.ops.convert import convert
 from pullback.ops.dimensions import as_scatter
-from pullback.ops.elementwise import add, div, rem, sub
+from pullback.ops.elementwise import add, div, rem
 from pullback.ops.index import scatter
 from pullback.ops.joining import concatenate
-from pullback.ops.logic import clamp, eq, lt, min as minimum, ne, select_n
-from pullback.ops.promote import broadcast_to, promote_dtypes, to_dtype
-from pullback.ops.slicing import slice_in_dim
+from pullback.ops.logic import clamp, eq, lt, select_n
+from pullback.ops.promote import broadcast_to, promote_dtypes
 
 INT32 = np.dtype(np.int32)
 

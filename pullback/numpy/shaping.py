@@ -1,6 +1,7 @@
 """Functions of shape that are not methods of arrays: axes, tiles, flips, rolls."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -92,17 +93,17 @@ def expand_dims(a, axis: int | Sequence[int]):
     return ops.expand_dims(x, axes_of("expand_dims", axis, x.ndim + count))
 
 
-def atleast_1d(*arys):
+def atleast_1d(*arys) -> Any:
     """Scalars become arrays of one element."""
     return _each(arys, lambda x: x if x.ndim else ops.reshape(x, (1,)))
 
 
-def atleast_2d(*arys):
+def atleast_2d(*arys) -> Any:
     """Axes of size 1 are put in front until there are two."""
     return _each(arys, lambda x: ops.expand_dims(x, range(max(0, 2 - x.ndim))))
 
 
-def atleast_3d(*arys):
+def atleast_3d(*arys) -> Any:
     """Axes of size 1 are added until there are three: vectors become `(1, n, 1)`."""
 
     def raised(x):

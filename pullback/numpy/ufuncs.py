@@ -243,6 +243,17 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     return bitwise_or(out, bitwise_and(isnan(x), isnan(y))) if equal_nan else out
 
 
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+    """Whether all elements of two arrays are close; arguments as for `isclose`.
+
+    Example:
+      >>> import pullback.numpy as pnp
+      >>> bool(pnp.allclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.0000001])))
+      True
+    """
+    return isclose(a, b, rtol, atol, equal_nan).all()
+
+
 def bitwise_count(x, /):
     """The number of bits set in the absolute value, as uint8."""
     (x,) = numeric_operands("bitwise_count", x)

@@ -74,11 +74,15 @@ def _slices(starts, sizes) -> tuple[slice, ...]:
 
 
 def _clamp_starts(b, starts, avals, limits) -> list[Any]:
+    """Starts inside; one value for one start, or reads and writes would not fuse."""
     out = []
     for s, aval, limit in zip(starts, avals, limits, strict=True):
-        zero = b.constant(np.zeros((), aval.dtype), aval)
-        top = min(limit, int(np.iinfo(aval.dtype).max))
-        out.append(b.clamp(zero, s, b.constant(np.asarray(top, aval.dtype), aval)))
+        key = ("clamped", s, limit)
+        if key not in b.known:
+            zero = b.constant(np.zeros((), aval.dtype), aval)
+            top = np.asarray(min(limit, int(np.iinfo(aval.dtype).max)), aval.dtype)
+            b.known[key] = b.clamp(zero, s, b.constant(top, aval))
+        out.append(b.known[key])
     return out
 
 

@@ -4,7 +4,7 @@ A program that was traced with `check_traced_indices` calls back, and fails with
 message that names the index, where a position lies outside.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,20 +18,31 @@ def check_traced(pick: Pick) -> None:
     """Have the program fail where a computed position of `pick` lies outside."""
     if not config.current().check_traced_indices:
         return
-    for a, t in enumerate(pick.axes):
+    for a, (t, n) in enumerate(zip(pick.axes, pick.shape, strict=True)):
         if type(t) is Dyn:
-            _check(t.start, a, pick.shape[a], pick.shape[a] - t.box, t.item, pick.wraps)
+            value, last = t.start, n - t.box
         elif type(t) is Lookup and hasattr(t.array, "aval"):
-            _check(t.array, a, t.size, t.size - 1, t.item, pick.wraps)
+            value, last = t.array, n - 1
+        else:
+            continue
+        look = _Look(a, n, last, t.item, pick.wraps)
+        function = HostFunction(look, f"that checks the index of axis {a}")
+        debug_callback_p.bind(value, callback=function, ordered=False)
 
 
-def _check(value: Any, a: int, n: int, last: int, item: int | None, wraps: bool):
-    def look(found: np.ndarray) -> tuple:
-        positions = [int(i) for i in np.ravel(found)]
-        for i in positions:
-            if not 0 <= (i + n if i < 0 and wraps else i) <= last:
-                raise out_of_bounds(i, a, n, item)
+class _Look(NamedTuple):
+    """Raises where a position of axis `axis`, of size n, is beyond `last`."""
+
+    axis: int
+    n: int
+    last: int
+    item: int | None
+    wraps: bool
+
+    def __call__(self, found: np.ndarray) -> tuple:
+        for given in np.ravel(found):
+            i = int(given)
+            at = i + self.n if i < 0 and self.wraps else i
+            if not 0 <= at <= self.last:
+                raise out_of_bounds(i, self.axis, self.n, self.item)
         return ()
-
-    name = f"that checks the index of axis {a}"
-    debug_callback_p.bind(value, callback=HostFunction(look, name), ordered=False)

@@ -54,6 +54,27 @@ def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
     return tuple(outs) if several else outs[0]
 
 
+def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True):
+    """Keys in order along an axis, and the values moved with them.
+
+    Args:
+      keys: `t[*s]`
+      values: `u[*s]`
+      dimension: the axis.
+      is_stable: whether values of equal keys keep their order.
+
+    Returns:
+      The pair of both.
+
+    Example:
+      >>> import pullback.numpy as pnp
+      >>> from pullback import lax
+      >>> lax.sort_key_val(pnp.array([2, 1]), pnp.array([7, 8]))[1].tolist()
+      [8, 7]
+    """
+    return sort((keys, values), dimension, is_stable, num_keys=1)
+
+
 def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     """The `k` largest elements along an axis, largest first, and their positions.
 

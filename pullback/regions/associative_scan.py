@@ -20,13 +20,14 @@ from pullback.ops.joining import concatenate
 from pullback.ops.logic import select_n
 from pullback.ops.shape import reshape, transpose, zeros
 from pullback.ops.slicing import rev, slice_in_dim
-from pullback.regions import monoid
+from pullback.regions import monoid, monoid_dce
 from pullback.regions.bodies import cached, closed, run
 from pullback.regions.monoid_cost import scan_block
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan import scan_flat
 from pullback.regions.scan_bodies import parts
+from pullback.transforms.dce import RULES
 from pullback.transforms.vmap import to_axis
 
 INDEX = ShapedArray((), np.dtype(np.int32))
@@ -353,3 +354,4 @@ associative_scan_p = Primitive(
     multiple_results=True,
     effects=lambda *avals, jaxpr, **params: jaxpr.effects,
 )
+RULES["associative_scan"] = monoid_dce.rule(1)

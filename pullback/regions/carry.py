@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from pullback.core import tree
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.errors import DtypeError, ShapeError, TreeError
-from pullback.ops.promotion import promote_pair
 from pullback.core.tree_mismatch import describe_difference
 from pullback.ops.promote import to_dtype
+from pullback.ops.promotion import promote_pair
 from pullback.regions.staging import Staged, leaf_names, name_of
 
 

@@ -278,7 +278,9 @@ NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "mul": lambda dtype: True if dtypes.is_bool(dtype) else 1,
     "max": lowest,
     "min": highest,
-    "and": lambda dtype: True if dtypes.is_bool(dtype) else ~np.zeros((), dtype),
+    "and": lambda dtype: (
+        True if dtypes.is_bool(dtype) else np.invert(np.zeros((), dtype))
+    ),
     "or": lambda dtype: 0,
     "xor": lambda dtype: 0,
     "logaddexp": lambda dtype: -np.inf,

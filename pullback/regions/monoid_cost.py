@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, all_eqns
-from pullback.regions.bodies import cached
+from pullback.regions.bodies import cached, reading
 
 # Cells that one step of a loop combines at the least, so that its overhead is small.
 WIDE = 2048
@@ -34,17 +34,34 @@ DIFFERENTIATED_CHAIN_COSTLY = 3
 
 
 class Cost(NamedTuple):
-    """What one combination takes, and the size of the state."""
+    """What one combination takes, and the size of the state.
+
+    `fan_out`: how many components of the result read one of the accumulated state. XLA
+    computes a component again for each that reads it, so in a chain work grows as a
+    power of it.
+    """
 
     work: float
     states: int
+    fan_out: int
+
+    @property
+    def radix(self) -> int:
+        """How many windows the doubling joins in one pass."""
+        return RADIX if self.fan_out <= 1 else 2
+
+    @property
+    def costly(self) -> bool:
+        """Whether there is a transcendental function in it."""
+        return self.work >= TRANSCENDENTAL
 
 
 def cost_of(body: ClosedJaxpr) -> Cost:
     """Operations in one combination of cells."""
 
     def make():
-        return Cost(_work(body.jaxpr), len(body.jaxpr.outvars))
+        jaxpr = body.jaxpr
+        return Cost(_work(jaxpr), len(jaxpr.outvars), _fan_out(jaxpr))
 
     return cached(body, ("monoid cost",), make)
 
@@ -52,6 +69,16 @@ def cost_of(body: ClosedJaxpr) -> Cost:
 def _work(jaxpr: Jaxpr) -> float:
     names = [eqn.primitive.name for eqn in all_eqns(jaxpr)]
     return float(sum(TRANSCENDENTAL if name in COSTLY else 1.0 for name in names))
+
+
+def _fan_out(jaxpr: Jaxpr) -> int:
+    ns = len(jaxpr.outvars)
+    states = jaxpr.invars[len(jaxpr.invars) - 2 * ns :]
+    readers = [0] * ns
+    for i, v in enumerate(states):
+        found = reading(jaxpr, [w is v for w in jaxpr.invars])
+        readers[i % ns] += sum(w in found for w in jaxpr.outvars) if i < ns else 0
+    return max(readers, default=0)
 
 
 def scan_block(n: int, width: int) -> int | None:
@@ -65,11 +92,11 @@ def scan_block(n: int, width: int) -> int | None:
     return max(8, min(round(math.sqrt(n * width)), n * width // WIDE, 1024))
 
 
-def digits(k: int) -> tuple[int, list[int]]:
-    """The leading digit of a window's size in base RADIX, and the others in order."""
+def digits(k: int, radix: int) -> tuple[int, list[int]]:
+    """The leading digit of a window's size in a base, and the others in order."""
     rest = []
-    while k >= RADIX:
-        k, digit = divmod(k, RADIX)
+    while k >= radix:
+        k, digit = divmod(k, radix)
         rest.append(digit)
     return k, rest[::-1]
 
@@ -78,21 +105,21 @@ def window_strategy(k: int, cells: int, cost: Cost, differentiated: bool) -> str
     """How to slide a window of `k` neighbours along an axis of an array of `cells`.
 
     `"chain"`: k - 1 combinations in one loop. `"doubling"`: windows of 1, 8, 64, ...
-    cells, about RADIX * log(k) combinations in log(k) loops. `"blocks"`: three
-    combinations whatever the window, in two loops of k steps. Of a chain or doubling
-    every intermediate state takes part in the derivative, so a long one is not
-    `differentiated`.
+    cells, about RADIX * log(k) combinations in log(k) loops; of 1, 2, 4, ... where the
+    fan-out is high. `"blocks"`: three combinations whatever the window, in two loops of
+    k steps. Of a chain or doubling every intermediate state takes part in the
+    derivative, so a long one is not `differentiated`.
     """
-    blocks = 3 * cost.work + BLOCKS * cost.states + 2 * k * STEP / max(cells, 1)
     if differentiated:
-        costly = cost.work >= TRANSCENDENTAL
-        limit = DIFFERENTIATED_CHAIN_COSTLY if costly else DIFFERENTIATED_CHAIN
+        limit = DIFFERENTIATED_CHAIN_COSTLY if cost.costly else DIFFERENTIATED_CHAIN
         return "chain" if k <= limit else "blocks"
-    if k < RADIX:
+    rows = BLOCKS * cost.states * max(cost.fan_out, 1)
+    blocks = 3 * cost.work + rows + 2 * k * STEP / max(cells, 1)
+    if k <= RADIX:
         chain = (k - 1) * cost.work + PASS * cost.states
         return "chain" if chain <= blocks else "blocks"
-    first, rest = digits(k)
-    links = first - 1 + sum(RADIX - 1 + d for d in rest)
+    first, rest = digits(k, cost.radix)
+    links = first - 1 + sum(cost.radix - 1 + d for d in rest)
     passes = len(rest) + (first > 1)
     doubling = links * cost.work + passes * PASS * cost.states
     return "doubling" if doubling <= blocks else "blocks"

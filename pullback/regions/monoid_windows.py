@@ -21,7 +21,7 @@ from pullback.ops.slicing import pad, slice_in_dim
 from pullback.regions import checkpoint, monoid
 from pullback.regions.associative_scan import associative_scan, filled
 from pullback.regions.bodies import cached, closed, run
-from pullback.regions.monoid_cost import RADIX, cost_of, digits, window_strategy
+from pullback.regions.monoid_cost import cost_of, digits, window_strategy
 from pullback.regions.reduce import fold
 from pullback.regions.scan_bodies import parts
 
@@ -193,25 +193,27 @@ def _chain(how: _Fold, xs, axis: int, k: int, stride: int) -> list[Any]:
 
 
 def _doubling(how: _Fold, xs, axis: int, k: int) -> list[Any]:
-    """Windows of k cells from windows of k // RADIX cells, and so on.
+    """Windows of k cells from windows of k // radix cells, and so on.
 
-    Reading the digits of k, windows of s cells become windows of RADIX * s + digit.
+    Reading the digits of k, windows of s cells become windows of radix * s + digit.
     """
-    size, rest = digits(k)
+    radix = cost_of(how.body).radix
+    size, rest = digits(k, radix)
     acc = _chain(how, xs, axis, size, 1)
     for digit in rest:
-        wide = size * RADIX + digit
+        wide = size * radix + digit
         n = aval_of(xs[0]).shape[axis] - wide + 1
-        acc = _Pass(how.ndim, axis, size, digit, n).apply(how, acc, xs)
+        acc = _Pass(how.ndim, axis, radix, size, digit, n).apply(how, acc, xs)
         size = wide
     return acc
 
 
 class _Pass(NamedTuple):
-    """From windows of `size` cells to `n` windows of RADIX * size + digit cells."""
+    """From windows of `size` cells to `n` windows of radix * size + digit cells."""
 
     ndim: int
     axis: int
+    radix: int
     size: int
     digit: int
     n: int
@@ -231,8 +233,8 @@ class _Pass(NamedTuple):
         return checkpoint.bind(program, args, "window_pass", APART)
 
     def fold(self, body: ClosedJaxpr, consts, acc, xs) -> list[Any]:
-        pieces = [self.cut(acc, i * self.size) for i in range(RADIX)]
-        first = RADIX * self.size
+        pieces = [self.cut(acc, i * self.size) for i in range(self.radix)]
+        first = self.radix * self.size
         pieces += [self.cut(xs, first + i) for i in range(self.digit)]
         total = pieces[0]
         step = monoid.over(body, aval_of(total[0]).shape[: self.ndim])

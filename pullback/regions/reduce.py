@@ -16,13 +16,14 @@ from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.primitive import Primitive
 from pullback.ops.shape import reshape, transpose
 from pullback.ops.slicing import slice_in_dim
-from pullback.regions import monoid
+from pullback.regions import monoid, monoid_dce
 from pullback.regions.associative_scan import associative_scan, last_row
 from pullback.regions.bodies import cached, closed
 from pullback.regions.monoid_cost import scan_block
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan_bodies import parts
+from pullback.transforms.dce import RULES
 from pullback.transforms.vmap import to_axis
 
 
@@ -226,3 +227,4 @@ reduce_p = Primitive(
     multiple_results=True,
     effects=lambda *avals, jaxpr, **params: jaxpr.effects,
 )
+RULES["reduce"] = monoid_dce.rule(2)

@@ -15,12 +15,13 @@ from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.primitive import Primitive
 from pullback.ops.slicing import pad_p
-from pullback.regions import monoid
+from pullback.regions import monoid, monoid_dce
 from pullback.regions.bodies import cached, closed
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.monoid_windows import Windows, slide
 from pullback.regions.reference import run_reference
 from pullback.regions.scan_bodies import parts
+from pullback.transforms.dce import RULES
 from pullback.transforms.vmap import to_axis
 
 
@@ -169,3 +170,4 @@ reduce_window_p = Primitive(
     multiple_results=True,
     effects=lambda *avals, jaxpr, **params: jaxpr.effects,
 )
+RULES["reduce_window"] = monoid_dce.rule(2)

@@ -22,7 +22,7 @@ _create = ir.Operation.create
 class Builder:
     """Appends operations to one block; regions move it and put it back."""
 
-    __slots__ = ("_place", "avals_in", "context", "loc", "module", "token")
+    __slots__ = ("_place", "avals_in", "context", "known", "loc", "module", "token")
 
     def __init__(self, context: Context, block: Any, loc: Any, module: Any = None):
         self.context = context
@@ -30,6 +30,7 @@ class Builder:
         self.loc = loc
         self.avals_in: Sequence[AvalLike] = ()
         self.token: Value | None = None  # where ordered effects have come to
+        self.known: dict[Any, Value] = {}  # what the block need not compute again
         self._place = ir.InsertionPoint(block)
 
     def set_location(self, name: str, file: str, line: int, col: int = 0) -> None:
@@ -82,14 +83,14 @@ class Builder:
     def _fill(self, region: Any, types: Sequence[Type], body: Body) -> None:
         loc = self.loc
         block = region.blocks.append(*types, arg_locs=[loc] * len(types))
-        saved = self._place, loc, self.avals_in
-        self._place = ir.InsertionPoint(block)
+        saved = self._place, loc, self.avals_in, self.known
+        self._place, self.known = ir.InsertionPoint(block), {}
         try:
             outs = self._run(body, block.arguments)
             self.loc = loc
             self.many("stablehlo.return", (), outs)
         finally:
-            self._place, self.loc, self.avals_in = saved
+            self._place, self.loc, self.avals_in, self.known = saved
 
     def _run(self, body: Body, arguments: Sequence[Value]) -> Sequence[Value]:
         call = getattr(type(self), body) if isinstance(body, str) else body

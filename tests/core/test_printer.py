@@ -314,6 +314,7 @@ def test_regions_come_in_order():
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_time_is_linear():
     eqns, v = [], Var(aval_of(X))
     first = v
@@ -321,11 +322,11 @@ def test_time_is_linear():
         out = Var(v.aval)
         eqns.append(JaxprEqn(elementwise.neg_p, [v], [out], {}))
         v = out
-    start = time.perf_counter()
+    start = time.process_time()
     printed, regions = marked(Jaxpr([], [first], [v], eqns))
     assert printed.count("\n") == 100_001
     assert len(regions) == 400_002
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_deep_documents_are_laid_out():

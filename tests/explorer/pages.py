@@ -79,6 +79,7 @@ def main(folder: Path) -> None:
     hostile = load(folder, "hostile", HOSTILE)
     told = pullback.explain(hostile.f)(np.ones(3))
     assert told.html() == pullback.explain(hostile.f)(np.ones(3)).html()
+    told.save(folder)
     (folder / "hostile.html").write_text(told.html())
 
     program = load(folder, "program", PROGRAM)
@@ -86,10 +87,12 @@ def main(folder: Path) -> None:
     args = params, np.ones((32, 64)), np.zeros((32, 8))
     old = pullback.explain(program.loss)(*args)
     told = pullback.explain(program.gradient)(*args)
+    told.save(folder)
     (folder / "program.html").write_text(told.html())
     (folder / "difference.html").write_text(told.html(old))
 
     told = pullback.explain(long, levels=("jaxpr", "stablehlo"))(1.0)
+    told.save(folder)
     start = time.process_time()
     page = told.html()
     (folder / "large.html").write_text(page)

@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -36,7 +35,7 @@ def alike(got, want, dtype="float32"):
 def in_double(fun, *xs):
     """What JAX computes in float64: in float32 its own rounding may be the larger."""
     with jax.enable_x64(True):
-        return np.asarray(fun(*(np.asarray(x).astype(np.float64) for x in xs)))
+        return np.asarray(jax.jit(fun)(*(np.asarray(x).astype(np.float64) for x in xs)))
 
 
 def check(call, *xs, grad=True, dtype="float32"):
@@ -66,9 +65,9 @@ def test_activation_in_half_precision(name, dtype):
 
 @pytest.mark.parametrize("name", ["softplus", "log_sigmoid", "silu", "gelu", "selu"])
 def test_second_derivatives(name):
+    theirs = jax.grad(jax.grad(getattr(jax.nn, name)))
     for x in (-30.0, -1.0, 0.0, 0.5, 20.0):
         ours = pullback.grad(pullback.grad(getattr(nn, name)))(x)
-        theirs = jax.grad(jax.grad(getattr(jax.nn, name)))
         close(ours, in_double(theirs, x), slack=8)
 
 
@@ -158,56 +157,6 @@ def test_one_hot(axis):
         theirs = jax.nn.one_hot(x, 3, dtype=dtype, axis=axis)
         assert str(ours.dtype) == str(theirs.dtype)
         np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
-
-
-INITIALIZERS = [
-    *("glorot_uniform", "glorot_normal", "lecun_uniform", "lecun_normal"),
-    *("he_uniform", "he_normal", "xavier_normal", "kaiming_uniform"),
-]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
-@pytest.mark.parametrize("name", INITIALIZERS)
-def test_initializer(name, dtype):
-    shape, axes = (3, 8, 4), {"in_axis": -2, "out_axis": -1}
-    ours = getattr(nn.initializers, name)(**axes)(pullback.random.key(1), shape, dtype)
-    theirs = getattr(jax.nn.initializers, name)(**axes)(jax.random.key(1), shape, dtype)
-    assert str(ours.dtype) == str(theirs.dtype)
-    ours, theirs = (
-        np.asarray(x).astype(np.complex64 if dtype == "complex64" else np.float32)
-        for x in (ours, theirs)
-    )
-    tol = 1e-2 if dtype == "bfloat16" else 1e-6
-    np.testing.assert_allclose(ours, theirs, rtol=tol, atol=tol)
-
-
-@pytest.mark.parametrize(
-    ("name", "args"),
-    [("uniform", (2.0,)), ("normal", (0.5,)), ("truncated_normal", (0.5, None, -1, 3))],
-)
-def test_plain_initializer(name, args):
-    ours = getattr(nn.initializers, name)(*args)(pullback.random.key(1), (5, 3))
-    theirs = getattr(jax.nn.initializers, name)(*args)(jax.random.key(1), (5, 3))
-    np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
-
-
-@pytest.mark.parametrize("mode", ["fan_in", "fan_out", "fan_avg", "fan_geo_avg"])
-def test_modes_of_variance_scaling(mode):
-    args = (2.0, mode, "normal", (0, 1), 2, 3)
-    ours = nn.initializers.variance_scaling(*args)(pullback.random.key(1), (2, 3, 4, 5))
-    theirs = jax.nn.initializers.variance_scaling(*args)(
-        jax.random.key(1), (2, 3, 4, 5)
-    )
-    np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
-
-
-def test_constant_initializers():
-    for name in ("zeros", "ones"):
-        ours = getattr(nn.initializers, name)(None, (2, 3), "bfloat16")
-        assert ours.dtype == ml_dtypes.bfloat16
-        assert ours.shape == (2, 3)
-    ours = nn.initializers.constant(2.5)(None, (2,))
-    np.testing.assert_array_equal(np.asarray(ours), [2.5, 2.5])
 
 
 KEY = np.zeros(2, np.uint32)

@@ -9,6 +9,7 @@ import pullback
 from pullback import random
 from pullback.tree import map as tree_map
 
+BIT_FOR_BIT = True
 SEEDS = [0, 1, -7, 2**31, 2**32 - 1, 2**40 + 3, np.int8(-3), np.uint32(2**32 - 1)]
 FLOATS = ["float32", "bfloat16", "float16"]
 
@@ -132,6 +133,7 @@ def test_bernoulli():
     both("bernoulli", jnp.asarray(0.25, "bfloat16").__array__(), (50,))
 
 
+@pytest.mark.slow
 def test_categorical():
     logits = np.random.default_rng(0).normal(size=(4, 5)).astype("f")
     both("categorical", logits)
@@ -142,6 +144,7 @@ def test_categorical():
     both("categorical", logits, mode="high")
 
 
+@pytest.mark.slow
 def test_permutation():
     x = np.arange(24, dtype="f").reshape(4, 6)
     both("permutation", 1000)
@@ -151,6 +154,7 @@ def test_permutation():
     both("permutation", x[0])
 
 
+@pytest.mark.slow
 def test_choice():
     x = np.arange(24, dtype="f").reshape(4, 6)
     p = np.float32([0.1, 0.2, 0.3, 0.4])
@@ -228,6 +232,7 @@ def test_gradients_with_respect_to_parameters():
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "args"),
     [
@@ -255,6 +260,7 @@ def test_to_the_last_places(name, args):
     np.testing.assert_allclose(ours, theirs, rtol=tol, atol=tol)
 
 
+@pytest.mark.slow
 def test_poisson():
     both("poisson", np.float32([0, 0.5, 3, 9.9, 10, 50, 1e4]), (20, 7))
     both("poisson", 4.0)

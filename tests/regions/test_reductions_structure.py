@@ -6,8 +6,10 @@ import pytest
 import pullback
 from pullback import lax
 from pullback.core import config
+from pullback.core.jaxpr import all_eqns
 from pullback.core.trace import in_charge
 from pullback.debug.numpy_trace import NumpyTrace
+from pullback.transforms.dce import dce_jaxpr
 from tests.regions.monoids import (
     C,
 )
@@ -85,6 +87,20 @@ def test_jvp_keeps_one_primitive_and_leaves_zero_tangents_out():
     assert names.count("reduce_window") == 1
     (eqn,) = [e for e in closed.jaxpr.eqns if e.primitive.name == "reduce_window"]
     assert [v.aval.shape for v in eqn.outvars] == [(4,)] * 5
+
+
+def test_components_that_nothing_reads_are_dropped():
+    def f(p, q):
+        return p[0] * q[0], p[1] * q[0] + q[1], p[2] + q[2]
+
+    def last(x, keep):
+        return lax.associative_scan(f, (x, x, x))[keep]
+
+    for keep, count in ((0, 1), (1, 2), (2, 1)):
+        closed = pullback.make_jaxpr(lambda x, k=keep: last(x, k))(np.ones(3))
+        jaxpr, _ = dce_jaxpr(closed.jaxpr)
+        (eqn,) = [e for e in all_eqns(jaxpr) if e.primitive.name == "associative_scan"]
+        assert len(eqn.invars) == len(eqn.outvars) == count
 
 
 def test_values_closed_over_are_operands():

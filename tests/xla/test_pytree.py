@@ -1,6 +1,6 @@
 """The C++ registry of pytrees."""
 
-from collections import OrderedDict, namedtuple
+from collections import namedtuple
 
 import pytest
 

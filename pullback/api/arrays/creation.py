@@ -114,7 +114,7 @@ def _of_numpy(a: np.ndarray, dtype):
 def _narrowed(a: np.ndarray, dtype) -> np.ndarray:
     with np.errstate(all="ignore"):
         if dtypes.is_complex(a.dtype) and not dtypes.is_complex(dtype):
-            a = a.real
+            a = np.real(a)
         return a.astype(dtype)
 
 

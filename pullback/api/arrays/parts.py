@@ -8,7 +8,12 @@ from pullback.api.arrays.positions import nonzero
 from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.dtype import bool_
-from pullback.core.errors import ArgumentError, ArgumentTypeError, DtypeError, UnsupportedError
+from pullback.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DtypeError,
+    UnsupportedError,
+)
 from pullback.ops import complex as parts
 from pullback.ops.convert import bitcast_convert_type, convert, copy_p
 from pullback.ops.elementwise import (
@@ -143,7 +148,7 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
     return own(x)
 
 
-def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
+def where(condition, x=None, y=None, /, *, size=None, fill_value=None) -> Any:
     """The elements of `x` where `condition` is nonzero, else those of `y`.
 
     `condition: bool[*r]`, `x: t[*s]`, `y: u[*q]`, broadcast together. Without `x` and

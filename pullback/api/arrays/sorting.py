@@ -8,8 +8,9 @@ from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError
 from pullback.ops.convert import convert
 from pullback.ops.cumulative import cumprod_p, cumsum_p
+from pullback.ops.joining import concatenate
 from pullback.ops.promote import as_operand
-from pullback.ops.shape import broadcasted_iota, reshape
+from pullback.ops.shape import broadcasted_iota, full, reshape
 from pullback.ops.slicing import rev
 from pullback.ops.sort import sort_p
 
@@ -62,6 +63,42 @@ def cumprod(a, axis: int | None = None, dtype=None, out=None):
     """Running product along `axis`; arguments as for `cumsum`."""
     no_out("cumprod", out)
     return _running(cumprod_p, a, axis, dtype)
+
+
+def _cumulative(name: str, running, x, axis, include_initial: bool, first: int, dtype):
+    x = as_operand(name, x)
+    aval = aval_of(x)
+    if axis is None and aval.ndim != 1:
+        raise ArgumentError(
+            f"{name} of {aval.short()} without an axis",
+            rule="axis may be left out only for arrays of one axis",
+        )
+    axis = one_axis(name, 0 if axis is None else axis, aval.ndim)
+    out = running(x, axis, dtype)
+    if not include_initial:
+        return out
+    shape = (*aval.shape[:axis], 1, *aval.shape[axis + 1 :])
+    return concatenate([full(aval_of(out).update(shape=shape), first), out], axis)
+
+
+def cumulative_sum(
+    x, /, *, axis: int | None = None, dtype=None, include_initial: bool = False
+):
+    """Running sum along an axis, perhaps with a 0 in front.
+
+    Example:
+      >>> import pullback.numpy as pnp
+      >>> pnp.cumulative_sum(pnp.array([1, 2]), include_initial=True).tolist()
+      [0, 1, 3]
+    """
+    return _cumulative("cumulative_sum", cumsum, x, axis, include_initial, 0, dtype)
+
+
+def cumulative_prod(
+    x, /, *, axis: int | None = None, dtype=None, include_initial: bool = False
+):
+    """Running product along an axis, perhaps with a 1 in front."""
+    return _cumulative("cumulative_prod", cumprod, x, axis, include_initial, 1, dtype)
 
 
 # ---- sorting ----

@@ -16,7 +16,7 @@ NHWC = ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
 MIXED = ((1, 2, 0, 3), (2, 1, 3, 0), (3, 0, 2, 1))
 
 
-def by(axes, strides=1, pads=(0, 0), lhs=1, rhs=1, order=None, f=1, b=1, **more) -> dict:
+def by(axes, strides=1, pads=(0, 0), lhs=1, rhs=1, order=None, f=1, b=1, **more):
     """Parameters; one number or pair stands for all spatial axes."""
     return {
         "window_strides": strides if isinstance(strides, tuple) else (strides,) * axes,
@@ -49,8 +49,12 @@ SAMPLES = {
         Sample((rand(4, 3, 5), rand(6, 3, 3)), by(1, 1, (1, 1), b=2)),
         Sample((rand(3, 2, 5), rand(3, 2, 2)), by(1, 2, (0, 2), b=3)),
         Sample((rand(2, 4, 4, 3), rand(3, 2, 3, 4)), by(2, 1, (1, 0), order=NHWC)),
-        Sample((rand(4, 2, 4, 3), rand(3, 2, 4, 2)), by(2, 1, (1, 0), order=MIXED, f=2)),
-        Sample((rand(4, 2, 2, 3), rand(3, 2, 4, 2)), by(2, 1, (1, 1), order=MIXED, b=2)),
+        Sample(
+            (rand(4, 2, 4, 3), rand(3, 2, 4, 2)), by(2, 1, (1, 0), order=MIXED, f=2)
+        ),
+        Sample(
+            (rand(4, 2, 2, 3), rand(3, 2, 4, 2)), by(2, 1, (1, 1), order=MIXED, b=2)
+        ),
         Sample((rand(2, 3), rand(4, 3)), NONE),
         Sample((rand(2, 2, 2), rand(3, 2, 3)), by(1)),
         Sample((rand(0, 2, 4), rand(3, 2, 3)), by(1)),

@@ -87,8 +87,8 @@ BAD = {
         ),
     ],
     "reshape": [
-        Bad((rand(2, 3),), dict(new_sizes=(4,)), ShapeError, "number of elements stays"),
-        Bad((rand(2, 3),), dict(new_sizes=(-1, -6)), ShapeError, "number of elements stays"),
+        Bad((rand(2, 3),), dict(new_sizes=(4,)), ShapeError, "elements stays"),
+        Bad((rand(2, 3),), dict(new_sizes=(-1, -6)), ShapeError, "elements stays"),
     ],
     "transpose": [
         Bad((rand(2, 3),), dict(permutation=(0, 0)), ShapeError, "a permutation"),
