@@ -169,9 +169,8 @@ def main() -> None:
     print(f"water: {float(ground.mean()):.1f} mm, {float(more):.0f} mm for each keep")
 
     mean, variance = moments(warm)
-    print(
-        f"warmest month: {float(mean.max()):.1f}, least even: {float(variance.max()):.1f}"
-    )
+    spread = float(variance.max() ** 0.5)
+    print(f"warmest month: {float(mean.max()):.1f}, widest spread: {spread:.1f}")
 
     picture = pnp.asarray(hours())
     bright = dilate(picture)
