@@ -54,8 +54,8 @@ def explain(
     Example:
       >>> import pullback, pullback.numpy as pnp
       >>> told = pullback.explain(lambda x: pnp.sin(x) * 2.0, levels=["jaxpr"])(1.0)
-      >>> [entry.primitive for entry in told.of("jaxpr", 2)]
-      ['sin']
+      >>> [entry.primitive for entry in told.of("jaxpr", 1)]
+      ['sin', 'mul']
     """
     unknown = [name for name in levels if name not in (*LEVELS, "python")]
     if unknown:
