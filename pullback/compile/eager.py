@@ -17,12 +17,13 @@ from pullback.core.derivative import Region
 from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from pullback.core.primitive import Primitive
-from pullback.core.provenance import here
+from pullback.core.provenance import here, install
 from pullback.core.trace import Trace, Tracer, in_charge, install_base, unexpected
 from pullback.ops.dynamic import dynamic_slice_p, dynamic_update_slice_p
 from pullback.ops.host import is_exact
 from pullback.ops.shape import broadcast_in_dim_p
 from pullback.ops.slicing import pad_p, slice_p
+from pullback.xla.traceback import capture_traceback, raw_frames
 
 HOST_SIZE = 1024
 CACHE_SIZE = 8192
@@ -163,6 +164,7 @@ def _compile(prim, avals, outs, params) -> Program:
 
 EAGER = EagerTrace()
 install_base(EAGER)
+install(capture_traceback, raw_frames)
 
 
 @contextmanager

@@ -21,14 +21,13 @@ from pullback.compile.static import (
     StaticArguments,
     argument_names,
 )
-from pullback.core import config, provenance, tree
+from pullback.core import config, tree
 from pullback.core.aval import aval_of, is_array_like
 from pullback.core.errors import ArgumentTypeError
 from pullback.core.jaxpr import ClosedJaxpr, DebugInfo, consts_as_inputs
 from pullback.core.trace import Tracer, context, eval_jaxpr, stage, state
 from pullback.regions.jit import jit_p
 from pullback.xla import buffers, pytree
-from pullback.xla.traceback import capture_traceback, raw_frames
 
 MAX_ENTRIES = 4096
 _PLAIN = frozenset({ArrayImpl, np.ndarray, bool, int, float, complex})
@@ -301,6 +300,3 @@ def jit(
     if donate_argnums is not None or donate_argnames is not None:
         donated = DonatedArguments(fun, donate_argnums, donate_argnames)
     return JitFunction(fun, static, inline, donated)
-
-
-provenance.install(capture_traceback, raw_frames)

@@ -27,10 +27,9 @@ from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan import scan_flat
 from pullback.regions.scan_bodies import parts
+from pullback.regions.scan_lower import ScanLowering, index
 from pullback.transforms.dce import RULES
 from pullback.transforms.vmap import to_axis
-
-INDEX = ShapedArray((), np.dtype(np.int32))
 
 
 def associative_scan(
@@ -287,61 +286,51 @@ def _batch(n, xs, ds, *, jaxpr, num_consts, reverse):
 
 def _lower(b, outs, *xs, jaxpr, num_consts, reverse):
     avals = b.avals_in
-    n = outs[0].shape[0]
-    if n < 2:
+    if outs[0].shape[0] < 2:
         return list(xs[num_consts:])
     if _block(avals, num_consts) is not None:
         program = _program(avals, jaxpr, num_consts, reverse)
         return b.inline(program, xs)
-    return _Loop(b, outs, xs, jaxpr, num_consts, reverse).run()
+    consts, rows = parts(xs, num_consts)
+    cells = [a.update(shape=a.shape[1:]) for a in outs]
+    b.avals_in = [*avals[:num_consts], *cells, *outs]
+    loop = {
+        "jaxpr": _emitting(jaxpr),
+        "length": outs[0].shape[0],
+        "reverse": reverse,
+        "num_consts": num_consts,
+        "num_carry": len(outs),
+    }
+    operands = (*consts, *rows, *rows)
+    return _Rows(b, [*cells, *outs], operands, loop).replaced()
 
 
-class _Loop:
+class _Rows(ScanLowering):
     """The loop: the results start as the operands, and rows are replaced in place."""
 
-    def __init__(self, b, outs, operands, body: ClosedJaxpr, num_consts, reverse):
-        self.b, self.outs, self.body = b, outs, body
-        self.consts, self.xs = parts(operands, num_consts)
-        self.reverse, self.n = reverse, outs[0].shape[0]
-
-    def run(self) -> list[Any]:
+    def replaced(self) -> list[Any]:
         """The stacked results."""
         b = self.b
-        at = self.index(self.n - 1 if self.reverse else 0)
-        acc = [self.row(x, a, at) for x, a in zip(self.xs, self.outs, strict=True)]
-        start = [self.index(1), *acc, *self.xs]
-        return b.while_loop(start, self.more, self.step)[1 + len(acc) :]
-
-    def index(self, i: int) -> Any:
-        return self.b.constant(i, INDEX)
+        start = index(b, self.length - 1 if self.reverse else 0)
+        pairs = zip(self.xs, self.x_avals, strict=True)
+        acc = [self.row(x, aval, start) for x, aval in pairs]
+        state = [index(b, 1), *acc, *self.xs]
+        return b.while_loop(state, self.more, self.step)[1 + len(acc) :]
 
     def more(self, b, i, *state):
-        return b.compare(i, self.index(self.n), "LT")
+        """Whether rows are left."""
+        end = index(b, self.length)
+        return b.compare(i, end, "LT")
 
     def step(self, b, i, *state):
-        acc, stacks = parts(state, len(self.outs))
-        at = b.subtract(self.index(self.n - 1), i) if self.reverse else i
+        """The next row."""
+        given = self.xs
         # A single row is read where it is replaced; else others still need the old one.
-        source = stacks if len(stacks) == 1 else self.xs
-        rows = [self.row(x, a, at) for x, a in zip(source, self.outs, strict=True)]
-        acc = b.inline(self.body, [*self.consts, *acc, *rows])
-        filled = [
-            b.dynamic_update_slice(
-                stack,
-                b.reshape(ShapedArray((1, *a.shape[1:]), a.dtype), y),
-                self.starts(at, a),
-            )
-            for stack, y, a in zip(stacks, acc, self.outs, strict=True)
-        ]
-        return [b.add(i, self.index(1)), *acc, *filled]
-
-    def row(self, x, aval: ShapedArray, at) -> Any:
-        b, rest = self.b, aval.shape[1:]
-        cut = b.dynamic_slice(x, self.starts(at, aval), (1, *rest))
-        return b.reshape(ShapedArray(rest, aval.dtype), cut)
-
-    def starts(self, at, aval: ShapedArray) -> list[Any]:
-        return [at, *(self.index(0) for _ in aval.shape[1:])]
+        if self.num_carry == 1:
+            self.xs = state[1:]
+        new = self.filling(i, list(state))
+        self.xs = given
+        return [b.add(i, index(b, 1)), *new]
 
 
 associative_scan_p = Primitive(
