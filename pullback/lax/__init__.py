@@ -145,6 +145,7 @@ from pullback.ops.index import (
     scatter as scatter,
     scatter_add as scatter_add,
 )
+from pullback.ops.iota import broadcasted_iota as broadcasted_iota, iota as iota
 from pullback.ops.joining import (
     concatenate as concatenate,
     split as split,
@@ -191,9 +192,7 @@ from pullback.ops.scatter import (
 )
 from pullback.ops.shape import (
     broadcast_in_dim as broadcast_in_dim,
-    broadcasted_iota as broadcasted_iota,
     expand_dims as expand_dims,
-    iota as iota,
     reduce_sum as reduce_sum,
     reshape as reshape,
     squeeze as squeeze,

@@ -50,12 +50,12 @@ from pullback.numpy.linalg_solving import (
 from pullback.ops.complex import abs, imag, real
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import add, div, mul
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.logic import eq, ne
 from pullback.ops.powers import integer_pow, pow, sqrt
 from pullback.ops.promote import as_operand, promote_inexact
 from pullback.ops.shape import (
     broadcast_to_axis,
-    broadcasted_iota,
     expand_dims,
     moveaxis,
     reshape,

@@ -11,9 +11,10 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError, ShapeError
 from pullback.ops.elementwise import add, div, sub
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.logic import bitwise_and, bitwise_or, eq, ge, gt, le, lt, ne, select_n
 from pullback.ops.promote import as_operand, promote_dtypes
-from pullback.ops.shape import broadcast_in_dim, broadcasted_iota, full, reshape
+from pullback.ops.shape import broadcast_in_dim, full, reshape
 from pullback.ops.slicing import index_in_dim, rev
 from pullback.ops.sort import sort, take_along
 

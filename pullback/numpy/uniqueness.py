@@ -18,10 +18,11 @@ from pullback.core.errors import UnsupportedError
 from pullback.numpy.sorting import searchsorted
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import sub
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import bitwise_and, lt, min, ne, select_n
 from pullback.ops.promote import as_operand
-from pullback.ops.shape import broadcast_in_dim, broadcasted_iota, full, reshape
+from pullback.ops.shape import broadcast_in_dim, full, reshape
 from pullback.ops.slicing import index_in_dim, slice_in_dim
 from pullback.ops.sort import sort, take_along
 

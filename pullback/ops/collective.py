@@ -15,8 +15,9 @@ from pullback.core.errors import UnsupportedError
 from pullback.core.primitive import Primitive
 from pullback.core.trace import axis_size
 from pullback.ops.elementwise import mul, scalar_like
+from pullback.ops.iota import iota
 from pullback.ops.reduce import reduce_max, reduce_min
-from pullback.ops.shape import iota, reduce_sum
+from pullback.ops.shape import reduce_sum
 
 Names = tuple[Any, ...]
 

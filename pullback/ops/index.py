@@ -31,6 +31,7 @@ from pullback.ops.dimensions import (
     with_offset,
 )
 from pullback.ops.inverse import Inverse, turned_numbers
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.logic import eq, select_n
 from pullback.ops.scatter_rules import (
     inside_of,
@@ -40,7 +41,7 @@ from pullback.ops.scatter_rules import (
     scatter_reference,
     window_sizes,
 )
-from pullback.ops.shape import broadcasted_iota, full, reshape, zeros
+from pullback.ops.shape import full, reshape, zeros
 from pullback.ops.slicing import batched_front
 
 Mode = GatherScatterMode | str | None

@@ -10,6 +10,7 @@ from pullback.core.primitive import Primitive
 from pullback.ops.complex import abs, conj
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import div, mul, sub
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.linalg_solve import solve
 from pullback.ops.linalg_spectral import inverse_gaps
 from pullback.ops.logic import eq
@@ -30,7 +31,7 @@ from pullback.ops.matrices import (
 )
 from pullback.ops.nary import quiet
 from pullback.ops.reduce import argmax
-from pullback.ops.shape import broadcasted_iota, reduce_sum
+from pullback.ops.shape import reduce_sum
 
 
 def eig(

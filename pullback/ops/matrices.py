@@ -14,14 +14,9 @@ from pullback.core.errors import DtypeError, ShapeError
 from pullback.ops.complex import complex, conj, imag, real
 from pullback.ops.contract import Precision, batch_matmul
 from pullback.ops.elementwise import add, mul
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.logic import eq, ge, select_n
-from pullback.ops.shape import (
-    broadcast_in_dim,
-    broadcasted_iota,
-    full,
-    moveaxis,
-    reduce_sum,
-)
+from pullback.ops.shape import broadcast_in_dim, full, moveaxis, reduce_sum
 from pullback.ops.slicing import batched_front
 
 INT32 = np.dtype(np.int32)

@@ -12,13 +12,9 @@ from pullback.core.errors import ArgumentError, InternalError, ShapeError
 from pullback.core.primitive import Primitive
 from pullback.ops.dimensions import GatherDimensionNumbers
 from pullback.ops.index import gather
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.nary import REAL, check_kind, quiet
-from pullback.ops.shape import (
-    broadcasted_iota,
-    canonical_axis,
-    expand_dims,
-    moveaxis,
-)
+from pullback.ops.shape import canonical_axis, expand_dims, moveaxis
 from pullback.ops.slicing import batched_front, slice_in_dim
 
 

@@ -22,6 +22,7 @@ from pullback.ops.shape import reshape, transpose, zeros
 from pullback.ops.slicing import rev, slice_in_dim
 from pullback.regions import monoid, monoid_dce
 from pullback.regions.bodies import cached, closed, run
+from pullback.regions.monoid import cut, joined, shape_of
 from pullback.regions.monoid_cost import scan_block
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
@@ -68,7 +69,10 @@ def _reference(*args, jaxpr, num_consts, reverse):
     for i in order[1:]:
         acc = run_reference(jaxpr, *consts, *acc, *(x[i] for x in xs))
         rows.append(acc)
-    return [np.stack(r) for r in zip(*(rows[::-1] if reverse else rows), strict=True)]
+    if reverse:
+        rows.reverse()
+    columns = zip(*rows, strict=True)
+    return list(map(np.stack, columns))
 
 
 # ---- the algorithm, as a program ----
@@ -100,18 +104,17 @@ def _program(avals, jaxpr, num_consts, reverse) -> ClosedJaxpr:
 
 def in_blocks(body: ClosedJaxpr, consts: Sequence, xs: Sequence, length: int) -> list:
     """A scan as scans of blocks of `length` cells, and of their totals."""
-    n = aval_of(xs[0]).shape[0]
+    n = shape_of(xs[0])[0]
     count = -(-n // length)
     rows = [_stacked(filled(x, count * length), count, length) for x in xs]
     inner = associative_scan(monoid.over(body, (count,)), consts, rows)
     totals = [last_row(y, count - 1) for y in inner]
     before = associative_scan(body, consts, totals)
     before = [monoid.spread_rows(t, length) for t in before]
-    later = [slice_in_dim(y, 1, count, axis=1) for y in inner]
+    later = cut(inner, 1, count, axis=1)
     later = monoid.combined(body, consts, before, later, (length, count - 1))
-    first = [slice_in_dim(y, 0, 1, axis=1) for y in inner]
-    joined = [concatenate([f, y], 1) for f, y in zip(first, later, strict=True)]
-    return [slice_in_dim(_unstacked(y), 0, n) for y in joined]
+    whole = joined(cut(inner, 0, 1, axis=1), later, axis=1)
+    return cut([_unstacked(y) for y in whole], 0, n)
 
 
 def filled(x: Any, n: int, axis: int = 0) -> Any:
@@ -128,33 +131,38 @@ def filled(x: Any, n: int, axis: int = 0) -> Any:
 
 def last_row(x: Any, count: int) -> Any:
     """The last row of a stack: its first `count` cells."""
-    shape = aval_of(x).shape
+    shape = shape_of(x)
     row = slice_in_dim(x, shape[0] - 1, shape[0])
     return slice_in_dim(reshape(row, shape[1:]), 0, count)
 
 
 def _stacked(x: Any, count: int, length: int) -> Any:
     """`[count * length, *cell] -> [length, count, *cell]`."""
-    cell = aval_of(x).shape[1:]
-    x = reshape(x, (count, length, *cell))
-    return transpose(x, (1, 0, *range(2, 2 + len(cell))))
+    cell = shape_of(x)[1:]
+    return _exchanged(reshape(x, (count, length, *cell)))
 
 
 def _unstacked(x: Any) -> Any:
     """`[length, count, *cell] -> [count * length, *cell]`."""
-    length, count, *cell = aval_of(x).shape
-    x = transpose(x, (1, 0, *range(2, 2 + len(cell))))
-    return reshape(x, (count * length, *cell))
+    length, count, *cell = shape_of(x)
+    return reshape(_exchanged(x), (count * length, *cell))
+
+
+def _exchanged(x: Any) -> Any:
+    """The first two axes exchanged."""
+    rest = range(2, aval_of(x).ndim)
+    return transpose(x, (1, 0, *rest))
 
 
 def _loop(body: ClosedJaxpr, consts, xs, reverse: bool) -> list[Any]:
     """A scan as a loop over rows, the first of which is where it starts."""
-    n = aval_of(xs[0]).shape[0]
+    n = shape_of(xs[0])[0]
     if n < 2:
         return list(xs)
     ns = len(xs)
-    begin, rest = zip(*(_divided(x, n, reverse) for x in xs), strict=True)
-    acc = [reshape(x, aval_of(x).shape[1:]) for x in begin]
+    halves = [_divided(x, n, reverse) for x in xs]
+    begin, rest = zip(*halves, strict=True)
+    acc = [reshape(x, shape_of(x)[1:]) for x in begin]
     outs = scan_flat(_emitting(body), consts, acc, rest, length=n - 1, reverse=reverse)
     return _joined(begin, outs[ns:], reverse)
 
@@ -167,8 +175,7 @@ def _divided(x: Any, n: int, reverse: bool):
 
 
 def _joined(begin, rest, reverse: bool) -> list[Any]:
-    pairs = zip(begin, rest, strict=True)
-    return [concatenate([y, x] if reverse else [x, y], 0) for x, y in pairs]
+    return joined(rest, begin) if reverse else joined(begin, rest)
 
 
 def _emitting(body: ClosedJaxpr) -> ClosedJaxpr:
@@ -206,13 +213,15 @@ def _linearize(primals, live, *, jaxpr, num_consts, reverse):
         return linearized(program, primals, live, "associative_scan")
     consts, xs = parts(primals, num_consts)
     ys = associative_scan(jaxpr, consts, xs, reverse)
-    plan = monoid.tangent(jaxpr, tuple(live[:num_consts]), tuple(live[num_consts:]))
+    of_consts, of_xs = parts(live, num_consts)
+    plan = monoid.tangent(jaxpr, tuple(of_consts), tuple(of_xs))
 
     def linear(tangents):
         given = iter(tangents)
         ts = [next(given) if on else None for on in live]
         t_consts = [t for t in ts[:num_consts] if t is not None]
-        t_xs = monoid.dual_states(xs, ts[num_consts:], plan.states)[len(xs) :]
+        both = monoid.dual_states(xs, ts[num_consts:], plan.states)
+        t_xs = both[len(xs) :]
         return _tangents(plan, [*consts, *t_consts], xs, ys, t_xs, reverse)
 
     return ys, list(plan.states), linear
@@ -224,25 +233,26 @@ def _tangents(plan: monoid.Tangent, consts, xs, ys, ts, reverse: bool) -> list[A
     It takes all rows, so that no stack is copied but that of the states before; in the
     first row, which combines nothing, the state before is a stand-in.
     """
-    n = aval_of(xs[0]).shape[0]
+    n = shape_of(xs[0])[0]
     if n < 2 or not ts:
         return list(ts)
-    befores = zip(compress(xs, plan.acc), compress(ys, plan.acc), strict=True)
-    rows = [_shifted(x, y, n, reverse) for x, y in befores]
+    starts, befores = [list(compress(zs, plan.acc)) for zs in (xs, ys)]
+    rows = _shifted(starts, befores, n, reverse)
     rows += [*compress(xs, plan.x), *ts]
     first = np.arange(n) == (n - 1 if reverse else 0)
-    begin = [zeros(aval_of(t).update(shape=aval_of(t).shape[1:])) for t in ts]
+    rows_of = [aval_of(t) for t in ts]
+    begin = [zeros(a.update(shape=a.shape[1:])) for a in rows_of]
     body = _starting(plan.body, len(consts), len(ts))
-    outs = scan_flat(body, consts, begin, [first, *rows], length=n, reverse=reverse)
+    stacks = [first, *rows]
+    outs = scan_flat(body, consts, begin, stacks, length=n, reverse=reverse)
     return outs[len(ts) :]
 
 
-def _shifted(x: Any, y: Any, n: int, reverse: bool) -> Any:
-    """Row i: the state before that of row i of `y`."""
-    at = n - 1 if reverse else 0
-    begin = slice_in_dim(x, at, at + 1)
-    rest = slice_in_dim(y, *((1, n) if reverse else (0, n - 1)))
-    return concatenate([rest, begin] if reverse else [begin, rest], 0)
+def _shifted(xs, ys, n: int, reverse: bool) -> list[Any]:
+    """Row i: the states before those of row i of `ys`."""
+    if reverse:
+        return joined(cut(ys, 1, n), cut(xs, n - 1, n))
+    return joined(cut(xs, 0, 1), cut(ys, 0, n - 1))
 
 
 def _starting(body: ClosedJaxpr, nc: int, nt: int) -> ClosedJaxpr:
@@ -255,7 +265,8 @@ def _starting(body: ClosedJaxpr, nc: int, nt: int) -> ClosedJaxpr:
             before, (flag, *rest) = args[: nc + nt], args[nc + nt :]
             outs = run(body, [*before, *rest])[:nt]
             news = rest[len(rest) - nt :]
-            ts = [select_n(flag, y, t) for y, t in zip(outs, news, strict=True)]
+            pairs = zip(outs, news, strict=True)
+            ts = [select_n(flag, y, t) for y, t in pairs]
             return [*ts, *ts]
 
         flag = ShapedArray((), np.dtype(bool))
@@ -275,7 +286,7 @@ def _batch(n, xs, ds, *, jaxpr, num_consts, reverse):
     mapped = tuple(d is not None for d in ds[:num_consts])
     body = monoid.mapped(jaxpr, n, mapped)
     pairs = list(zip(xs, ds, strict=True))
-    consts = [x if d is None else to_axis(x, d, n, 0) for x, d in pairs[:num_consts]]
+    consts = monoid.moved(pairs[:num_consts], n)
     rows = [to_axis(x, d, n, 1) for x, d in pairs[num_consts:]]
     outs = associative_scan(body, consts, rows, reverse)
     return outs, [1] * len(outs)

@@ -14,9 +14,11 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.trace import Tracer
+from pullback.ops.joining import concatenate
 from pullback.ops.logic import bitwise_or, ge, le, ne, select_n
 from pullback.ops.reduce import highest, lowest
 from pullback.ops.shape import broadcast_in_dim
+from pullback.ops.slicing import slice_in_dim
 from pullback.regions import checkpoint
 from pullback.regions.bodies import (
     batch_body,
@@ -28,6 +30,7 @@ from pullback.regions.bodies import (
 )
 from pullback.regions.scan_bodies import grow, interleaved, parts
 from pullback.transforms.dce import dce_jaxpr
+from pullback.transforms.vmap import to_axis
 
 Flags = tuple[bool, ...]
 ONCE_MORE = checkpoint.Settings(prevent_cse=False)
@@ -78,6 +81,24 @@ def combined(
     if 0 in shape:
         return list(xs)
     return checkpoint.bind(over(body, shape), [*consts, *xs, *ys], "combine", ONCE_MORE)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of a value."""
+    return aval_of(x).shape
+
+
+def cut(
+    xs: Sequence[Any], start: int, stop: int | None, stride: int = 1, axis: int = 0
+) -> list[Any]:
+    """The same slice of every array along one axis."""
+    return [slice_in_dim(x, start, stop, stride, axis) for x in xs]
+
+
+def joined(xs: Sequence[Any], ys: Sequence[Any], axis: int = 0) -> list[Any]:
+    """Arrays and what follows each along an axis."""
+    pairs = zip(xs, ys, strict=True)
+    return [concatenate(pair, axis) for pair in pairs]
 
 
 def spread(x: Any, shape: Sequence[int]) -> Any:
@@ -221,6 +242,11 @@ def mapped(body: ClosedJaxpr, n: int, consts: Flags) -> ClosedJaxpr:
     """
     states = (True,) * (2 * state_size(body))
     return batch_body(body, n, (*consts, *states), True)[0]
+
+
+def moved(pairs: Sequence[tuple[Any, int | None]], n: int) -> list[Any]:
+    """Values with their mapped axis, those that have one, in front."""
+    return [x if d is None else to_axis(x, d, n, 0) for x, d in pairs]
 
 
 # ---- combiners that are one operation ----

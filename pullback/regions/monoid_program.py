@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any
 
-from pullback.core.aval import aval_of
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.ops.shape import zeros
-from pullback.regions.bodies import linearize_body, transpose_body
+from pullback.regions.bodies import Linearized, linearize_body, transpose_body
 from pullback.regions.jit import call
-from pullback.transforms.transpose import is_linear_operand
+from pullback.transforms.transpose import cotangent_aval, is_linear_operand
 
 
 def linearized(
@@ -21,13 +20,20 @@ def linearized(
 ) -> tuple[list[Any], list[bool], Callable]:
     """Results, which of them have a tangent, and the map of tangents."""
     split = linearize_body(program, tuple(live))
-    outs = call(split.primal, primals, name)
-    res = [primals[i] if at == "in" else outs[i] for at, i in split.residuals]
+    outs, res = _run(split, primals, name)
 
     def linear(tangents):
         return call(split.tangent, [*res, *tangents], name)
 
-    return outs[: len(split.out_live)], split.out_live, linear
+    return outs, split.out_live, linear
+
+
+def _run(split: Linearized, primals: Sequence[Any], name: str):
+    """Results and residuals of a program taken apart."""
+    outs = call(split.primal, primals, name)
+    places = {"in": primals, "out": outs}
+    res = [places[at][i] for at, i in split.residuals]
+    return outs[: len(split.out_live)], res
 
 
 def transposed(
@@ -36,16 +42,16 @@ def transposed(
     """Cotangents of the linear operands; the program is its own derivative in them."""
     unknown = tuple(map(is_linear_operand, operands))
     primals = [
-        zeros(aval_of(x).strong()) if lin else x
+        zeros(cotangent_aval(x)) if lin else x
         for x, lin in zip(operands, unknown, strict=True)
     ]
     split = linearize_body(program, unknown)
-    outs = call(split.primal, primals, name)
-    res = [primals[i] if at == "in" else outs[i] for at, i in split.residuals]
+    _, res = _run(split, primals, name)
     live_cts = list(compress(cts, split.out_live))
-    linear = (*(False for _ in res), *(True for u in unknown if u))
+    given = [ct for ct in live_cts if ct is not None]
+    linear = (False,) * len(res) + (True,) * sum(unknown)
     ct_live = tuple(ct is not None for ct in live_cts)
-    body, given = transpose_body(split.tangent, linear, ct_live)
-    found = iter(call(body, [*res, *(ct for ct in live_cts if ct is not None)], name))
-    back = iter([next(found) if on else None for on in given])
+    body, found = transpose_body(split.tangent, linear, ct_live)
+    outs = iter(call(body, [*res, *given], name))
+    back = iter([next(outs) if on else None for on in found])
     return [next(back) if lin else None for lin in unknown]

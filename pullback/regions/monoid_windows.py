@@ -14,13 +14,13 @@ import numpy as np
 
 from pullback.core.aval import aval_of
 from pullback.core.jaxpr import ClosedJaxpr
-from pullback.ops.joining import concatenate
 from pullback.ops.logic import select_n
-from pullback.ops.shape import full, reshape, transpose, zeros
-from pullback.ops.slicing import pad, slice_in_dim
+from pullback.ops.shape import full, moveaxis, reshape, zeros
+from pullback.ops.slicing import pad
 from pullback.regions import checkpoint, monoid
 from pullback.regions.associative_scan import associative_scan, filled
 from pullback.regions.bodies import cached, closed, run
+from pullback.regions.monoid import cut, joined, shape_of
 from pullback.regions.monoid_cost import cost_of, digits, window_strategy
 from pullback.regions.reduce import fold
 from pullback.regions.scan_bodies import parts
@@ -64,8 +64,13 @@ class Windows(NamedTuple):
     def with_front(self) -> "Windows":
         """The same windows in an operand with one more axis, in front."""
         pads = ((0, 0), *self.padding)
-        front = [(1, *f) for f in (self[0], self[1], self[3], self[4])]
-        return Windows(front[0], front[1], pads, front[2], front[3])
+        return Windows(
+            (1, *self.dimensions),
+            (1, *self.strides),
+            pads,
+            (1, *self.base_dilation),
+            (1, *self.window_dilation),
+        )
 
 
 def slide(
@@ -82,7 +87,7 @@ def slide(
     `differentiated`: by an algorithm whose derivative is cheap.
     """
     ndim = len(windows.dimensions)
-    shape = aval_of(xs[0]).shape[:ndim]
+    shape = shape_of(xs[0])[:ndim]
     counts = windows.counts(shape)
     if 0 in counts:
         return [monoid.spread(i, counts) for i in inits]
@@ -116,7 +121,7 @@ def padded(x: Any, value: Any, windows: Windows, ndim: int) -> Any:
     out = pad(x, zero, config)
     flags = aval_of(x).update(dtype=np.dtype(bool), weak_type=False)
     inside = pad(full(flags, True), False, config)
-    shape = aval_of(out).shape
+    shape = shape_of(out)
     return select_n(inside, monoid.spread(value, shape[:ndim]), out)
 
 
@@ -136,11 +141,12 @@ class _Fold(NamedTuple):
 
     def lead(self, x: Any) -> tuple[int, ...]:
         """The sizes of the axes that cells are along."""
-        return aval_of(x).shape[: self.ndim]
+        return shape_of(x)[: self.ndim]
 
     def two(self, xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         """Two arrays combined cell by cell."""
-        return monoid.combined(self.body, self.consts, xs, ys, self.lead(xs[0]))
+        lead = self.lead(xs[0])
+        return monoid.combined(self.body, self.consts, xs, ys, lead)
 
     def strategy(self, k: int, x: Any) -> str:
         """How to slide a window of `k` cells."""
@@ -152,39 +158,41 @@ def _dilated(how: _Fold, xs, axis: int, k: int, stride: int, dilation: int):
     """Windows of `k` cells that are `dilation` apart: each phase by itself."""
     if dilation == 1 or k == 1:
         return _along(how, xs, axis, k, stride)
-    n = aval_of(xs[0]).shape[axis]
+    n = shape_of(xs[0])[axis]
     rows = -(-n // dilation)
-    split = [_folded_axis(filled(x, rows * dilation, axis), axis, dilation) for x in xs]
-    outs = _along(how._replace(ndim=how.ndim + 1), split, axis, k, 1)
+    wide = [filled(x, rows * dilation, axis) for x in xs]
+    split = [_folded_axis(x, axis, dilation) for x in wide]
+    deeper = how._replace(ndim=how.ndim + 1)
+    outs = _along(deeper, split, axis, k, 1)
     flat = [_flat_axis(y, axis) for y in outs]
     count = n - (k - 1) * dilation
-    return [slice_in_dim(y, 0, count, stride, axis) for y in flat]
+    return cut(flat, 0, count, stride, axis)
 
 
 def _along(how: _Fold, xs, axis: int, k: int, stride: int) -> list[Any]:
     """Windows of `k` neighbours along one axis."""
-    n = aval_of(xs[0]).shape[axis]
+    n = shape_of(xs[0])[axis]
     if k == 1:
-        return [slice_in_dim(x, 0, n, stride, axis) if stride > 1 else x for x in xs]
+        return cut(xs, 0, n, stride, axis)
     both = math.gcd(k, stride)
     if both > 1:
         used = (n - k) // stride * stride + k
-        xs = [slice_in_dim(x, 0, used, axis=axis) for x in xs]
+        xs = cut(xs, 0, used, axis=axis)
         xs = _shortened(how, xs, axis, both)
         return _along(how, xs, axis, k // both, stride // both)
     strategy = how.strategy(k, xs[0])
     if strategy == "chain" or stride >= k:
         return _chain(how, xs, axis, k, stride)
     slid = (_doubling if strategy == "doubling" else _blocks)(how, xs, axis, k)
-    return [slice_in_dim(y, 0, n - k + 1, stride, axis) for y in slid]
+    return cut(slid, 0, n - k + 1, stride, axis)
 
 
 def _chain(how: _Fold, xs, axis: int, k: int, stride: int) -> list[Any]:
     """The cells of every window, one after the other."""
-    n = aval_of(xs[0]).shape[axis]
+    n = shape_of(xs[0])[axis]
 
     def shifted(i):
-        return [slice_in_dim(x, i, n - k + 1 + i, stride, axis) for x in xs]
+        return cut(xs, i, n - k + 1 + i, stride, axis)
 
     acc = shifted(0)
     for i in range(1, k):
@@ -202,8 +210,9 @@ def _doubling(how: _Fold, xs, axis: int, k: int) -> list[Any]:
     acc = _chain(how, xs, axis, size, 1)
     for digit in rest:
         wide = size * radix + digit
-        n = aval_of(xs[0]).shape[axis] - wide + 1
-        acc = _Pass(how.ndim, axis, radix, size, digit, n).apply(how, acc, xs)
+        n = shape_of(xs[0])[axis] - wide + 1
+        step = _Pass(how.ndim, axis, radix, size, digit, n)
+        acc = step.apply(how, acc, xs)
         size = wide
     return acc
 
@@ -233,66 +242,57 @@ class _Pass(NamedTuple):
         return checkpoint.bind(program, args, "window_pass", APART)
 
     def fold(self, body: ClosedJaxpr, consts, acc, xs) -> list[Any]:
-        pieces = [self.cut(acc, i * self.size) for i in range(self.radix)]
+        pieces = [self.piece(acc, i * self.size) for i in range(self.radix)]
         first = self.radix * self.size
-        pieces += [self.cut(xs, first + i) for i in range(self.digit)]
+        pieces += [self.piece(xs, first + i) for i in range(self.digit)]
         total = pieces[0]
-        step = monoid.over(body, aval_of(total[0]).shape[: self.ndim])
+        step = monoid.over(body, shape_of(total[0])[: self.ndim])
         for piece in pieces[1:]:
             total = run(step, [*consts, *total, *piece])
         return total
 
-    def cut(self, xs, at: int) -> list[Any]:
-        return [slice_in_dim(x, at, at + self.n, axis=self.axis) for x in xs]
+    def piece(self, xs, at: int) -> list[Any]:
+        return cut(xs, at, at + self.n, axis=self.axis)
 
 
 def _shortened(how: _Fold, xs, axis: int, size: int) -> list[Any]:
     """Blocks of `size` neighbours, each folded to one cell."""
     split = [_folded_axis(x, axis, size) for x in xs]
-    front = [_to_front(x, axis + 1) for x in split]
-    rest = aval_of(front[0]).shape[1 : how.ndim + 1]
+    front = [moveaxis(x, axis + 1, 0) for x in split]
+    rest = shape_of(front[0])[1 : how.ndim + 1]
     return fold(how.body, how.consts, front, rest)
 
 
 def _blocks(how: _Fold, xs, axis: int, k: int) -> list[Any]:
     """At least n - k + 1 windows of `k` cells, in three combinations a cell."""
-    n = aval_of(xs[0]).shape[axis]
+    n = shape_of(xs[0])[axis]
     count = n // k
-    split = [_folded_axis(filled(x, (count + 1) * k, axis), axis, k) for x in xs]
-    front = [_to_front(x, axis + 1) for x in split]  # [k, ..., count + 1, ...]
-    left = [slice_in_dim(x, 0, count, axis=axis + 1) for x in front]
-    right = [slice_in_dim(x, 1, count + 1, axis=axis + 1) for x in front]
-    right = [slice_in_dim(x, 0, k - 1) for x in right]
-    rest = aval_of(left[0]).shape[1 : how.ndim + 1]
+    wide = [filled(x, (count + 1) * k, axis) for x in xs]
+    split = [_folded_axis(x, axis, k) for x in wide]
+    front = [moveaxis(x, axis + 1, 0) for x in split]  # [k, ..., count + 1, ...]
+    left = cut(front, 0, count, axis=axis + 1)
+    right = cut(front, 1, count + 1, axis=axis + 1)
+    right = cut(right, 0, k - 1)
+    rest = shape_of(left[0])[1 : how.ndim + 1]
     inner, consts = monoid.over(how.body, rest), how.consts
     ends = associative_scan(monoid.swapped(inner), consts, left, reverse=True)
     begins = associative_scan(inner, consts, right)
-    later = [slice_in_dim(y, 1, k) for y in ends]
+    later = cut(ends, 1, k)
     across = monoid.combined(how.body, consts, later, begins, (k - 1, *rest))
-    first = [slice_in_dim(y, 0, 1) for y in ends]
-    pairs = zip(first, across, strict=True)
-    return [_flat_axis(_from_front(concatenate(p, 0), axis + 1), axis) for p in pairs]
+    first = cut(ends, 0, 1)
+    whole = [moveaxis(y, 0, axis + 1) for y in joined(first, across)]
+    return [_flat_axis(y, axis) for y in whole]
 
 
 def _folded_axis(x: Any, axis: int, size: int) -> Any:
     """Axis `[n]` as `[n / size, size]`."""
-    shape = aval_of(x).shape
+    shape = shape_of(x)
     pair = (shape[axis] // size, size)
     return reshape(x, (*shape[:axis], *pair, *shape[axis + 1 :]))
 
 
 def _flat_axis(x: Any, axis: int) -> Any:
     """Axes `axis` and the next as one."""
-    shape = aval_of(x).shape
+    shape = shape_of(x)
     n = shape[axis] * shape[axis + 1]
     return reshape(x, (*shape[:axis], n, *shape[axis + 2 :]))
-
-
-def _to_front(x: Any, axis: int) -> Any:
-    ndim = aval_of(x).ndim
-    return transpose(x, (axis, *(i for i in range(ndim) if i != axis)))
-
-
-def _from_front(x: Any, axis: int) -> Any:
-    ndim = aval_of(x).ndim
-    return transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, ndim)))

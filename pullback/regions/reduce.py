@@ -19,6 +19,7 @@ from pullback.ops.slicing import slice_in_dim
 from pullback.regions import monoid, monoid_dce
 from pullback.regions.associative_scan import associative_scan, last_row
 from pullback.regions.bodies import cached, closed
+from pullback.regions.monoid import cut, shape_of
 from pullback.regions.monoid_cost import scan_block
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
@@ -76,7 +77,7 @@ def _abstract(*avals, jaxpr, num_consts, axes, neutral):
 
 def _rows(x: Any, axes: Sequence[int]) -> Any:
     """`[count, *rest, *cell]`."""
-    shape = aval_of(x).shape
+    shape = shape_of(x)
     kept = [i for i in range(len(shape)) if i not in axes]
     count = int(np.prod([shape[i] for i in axes], dtype=np.int64))
     perm = [*axes, *kept]
@@ -102,11 +103,12 @@ def _reference(*args, jaxpr, num_consts, axes, neutral):
 
 def fold(body: ClosedJaxpr, consts: Sequence, xs: Sequence, rest: Sequence) -> list:
     """`[count, *rest, *cell]` folded over axis 0, of at least one row."""
-    count = aval_of(xs[0]).shape[0]
+    count = shape_of(xs[0])[0]
     if count <= 4:
         acc = [row_at(x, 0) for x in xs]
         for i in range(1, count):
-            acc = monoid.combined(body, consts, acc, [row_at(x, i) for x in xs], rest)
+            row = [row_at(x, i) for x in xs]
+            acc = monoid.combined(body, consts, acc, row, rest)
         return acc
     width = max(aval_of(x).size // count for x in xs)
     length = scan_block(count, width)
@@ -119,19 +121,20 @@ def fold(body: ClosedJaxpr, consts: Sequence, xs: Sequence, rest: Sequence) -> l
     total = fold(body, consts, [last_row(y, blocks) for y in ys], rest)
     if blocks * length == count:
         return total
-    left = [slice_in_dim(x, blocks * length, count) for x in xs]
-    return monoid.combined(body, consts, total, fold(body, consts, left, rest), rest)
+    left = cut(xs, blocks * length, count)
+    last = fold(body, consts, left, rest)
+    return monoid.combined(body, consts, total, last, rest)
 
 
 def row_at(x: Any, i: int) -> Any:
     """Row `i` of a stack."""
-    shape = aval_of(x).shape
+    shape = shape_of(x)
     return reshape(slice_in_dim(x, i, i + 1), shape[1:])
 
 
 def _blocks(x: Any, count: int, length: int) -> Any:
     """The first rows of `x` as `[length, count, ...]`."""
-    rest = aval_of(x).shape[1:]
+    rest = shape_of(x)[1:]
     x = reshape(slice_in_dim(x, 0, count * length), (count, length, *rest))
     return transpose(x, (1, 0, *range(2, 2 + len(rest))))
 
@@ -142,7 +145,7 @@ def _program(avals, jaxpr, num_consts, axes, neutral) -> ClosedJaxpr:
 
     def fun(*args):
         consts, inits, xs = parts(args, num_consts, ns)
-        rest, count = _sizes(jaxpr, aval_of(xs[0]).shape, axes)
+        rest, count = _sizes(jaxpr, shape_of(xs[0]), axes)
         begin = [monoid.spread(i, rest) for i in inits]
         if not count or 0 in rest:
             return begin
@@ -192,7 +195,7 @@ def _batch(n, xs, ds, *, jaxpr, num_consts, axes, neutral):
     body = monoid.mapped(jaxpr, n, tuple(d is not None for _, d in consts))
     outs = reduce_flat(
         body,
-        [x if d is None else to_axis(x, d, n, 0) for x, d in consts],
+        monoid.moved(consts, n),
         [to_axis(x, d, n, 0) for x, d in inits],
         [to_axis(x, d, n, ndim) for x, d in rows],
         axes,

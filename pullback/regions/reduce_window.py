@@ -146,7 +146,7 @@ def _batch(n, xs, ds, *, jaxpr, num_consts, windows, neutral):
     body = monoid.mapped(jaxpr, n, tuple(d is not None for _, d in consts))
     outs = reduce_window_flat(
         body,
-        [x if d is None else to_axis(x, d, n, 0) for x, d in consts],
+        monoid.moved(consts, n),
         [to_axis(x, d, n, 0) for x, d in inits],
         [to_axis(x, d, n, ndim) for x, d in rows],
         windows,

@@ -9,6 +9,7 @@ from pullback.core import config
 from pullback.core.jaxpr import all_eqns
 from pullback.core.trace import in_charge
 from pullback.debug.numpy_trace import NumpyTrace
+from pullback.regions.monoid_cost import Cost, digits, scan_block, window_strategy
 from pullback.transforms.dce import dce_jaxpr
 from tests.regions.monoids import (
     C,
@@ -113,6 +114,25 @@ def test_values_closed_over_are_operands():
     (eqn,) = [e for e in closed.jaxpr.eqns if e.primitive.name == "reduce_window"]
     assert closed.jaxpr.invars[0] in eqn.invars
     assert not eqn.params["jaxpr"].consts
+
+
+def test_the_choice_of_a_strategy():
+    cheap, costly = Cost(1.0, 1, 1), Cost(300.0, 1, 1)
+    branching = Cost(12.0, 4, 2)
+    for k, cost, differentiated, want in (
+        (2, cheap, False, "chain"),
+        (256, cheap, False, "doubling"),
+        (256, cheap, True, "blocks"),
+        (8, costly, False, "blocks"),
+        (8, branching, False, "chain"),
+        (256, branching, False, "doubling"),
+        (4096, branching, True, "blocks"),
+    ):
+        assert window_strategy(k, 10**6, cost, differentiated) == want
+    assert digits(0o4321, 8) == (4, [3, 2, 1])
+    assert scan_block(60, 1) is None
+    assert scan_block(10**6, 4096) is None
+    assert scan_block(10**6, 1) == 488
 
 
 @pytest.mark.usefixtures("in_numpy")

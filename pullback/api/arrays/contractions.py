@@ -18,9 +18,10 @@ from pullback.core.errors import ShapeError
 from pullback.ops.contract import MATRIX_PRODUCT, bind_dot, dot_general_p
 from pullback.ops.convert import convert
 from pullback.ops.elementwise import add
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.logic import eq
 from pullback.ops.promote import as_operand, promote_dtypes
-from pullback.ops.shape import broadcasted_iota, reduce_sum, squeeze, transpose
+from pullback.ops.shape import reduce_sum, squeeze, transpose
 
 Labels = Sequence[Any]
 

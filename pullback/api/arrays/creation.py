@@ -18,9 +18,10 @@ from pullback.core.trace import Tracer, state
 from pullback.core.value import Array
 from pullback.ops.convert import convert, copy_p
 from pullback.ops.elementwise import add, mul
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.joining import concatenate
 from pullback.ops.promote import as_operand, broadcast_to, promote_dtypes
-from pullback.ops.shape import broadcasted_iota, expand_dims, full as filled
+from pullback.ops.shape import expand_dims, full as filled
 
 SCALARS = (bool, int, float, complex)
 Shape = int | Sequence[int]

@@ -8,9 +8,10 @@ from pullback.core.aval import aval_of
 from pullback.core.errors import ArgumentError
 from pullback.ops.convert import convert
 from pullback.ops.cumulative import cumprod_p, cumsum_p
+from pullback.ops.iota import broadcasted_iota
 from pullback.ops.joining import concatenate
 from pullback.ops.promote import as_operand
-from pullback.ops.shape import broadcasted_iota, full, reshape
+from pullback.ops.shape import full, reshape
 from pullback.ops.slicing import rev
 from pullback.ops.sort import sort_p
 

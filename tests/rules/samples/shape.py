@@ -1,4 +1,4 @@
-"""Samples of `ops/shape.py`."""
+"""Samples of `ops/shape.py` and `ops/iota.py`."""
 
 import numpy as np
 
