@@ -24,7 +24,6 @@ test-quick: $(VENV)/.dev
 test-full: $(VENV)/.dev
 	PULLBACK_TEST_FULL=1 $(PYTEST)
 
-# `make bench-import` runs the one benchmark of that name.
 # Drives the explorer in Chromium and judges maps with the libraries of npm. It needs
 # Debian's packages chromium, nodejs (20 or newer) and npm.
 EXPLORER := $(VENV)/explorer
@@ -36,6 +35,7 @@ test-explorer: $(VENV)/.dev
 	NODE_DEPS=$(EXPLORER) node tests/explorer/judge.mjs $(EXPLORER)/pages
 	NODE_DEPS=$(EXPLORER) node tests/explorer/drive.mjs $(EXPLORER)/pages docs/pictures
 
+# `make bench-import` runs the one benchmark of that name.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ARGS)
 

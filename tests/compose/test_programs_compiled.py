@@ -35,6 +35,7 @@ def test_jit_is_interpret(program, seed):
     close(pullback.jit(f)(*xs), interpret(f)(*xs))
 
 
+@pytest.mark.slow
 @settings(max_examples=300 if FULL else 15)
 @given(programs, st.integers(0, 3))
 def test_eager_is_interpret(program, seed):
@@ -42,6 +43,7 @@ def test_eager_is_interpret(program, seed):
     close(f(*map(pullback.numpy.asarray, xs)), interpret(f)(*xs))
 
 
+@pytest.mark.slow
 @settings(max_examples=300 if FULL else 12)
 @given(programs, st.integers(0, 3))
 def test_jit_of_vmap_of_grad(program, seed):

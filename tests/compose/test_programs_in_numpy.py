@@ -91,6 +91,7 @@ def test_vjp_is_the_adjoint_of_jvp(program, seed):
     close(sum(np.vdot(a, b) for a, b in pairs), np.vdot(ct, t), 1e-8, 1e-9)
 
 
+@pytest.mark.slow
 @each_program(250)
 def test_vmap_is_a_loop(program, seed):
     f, xs = function(program), inputs(seed)
@@ -106,6 +107,7 @@ def partly(f, many, x):
     return np.stack([np.asarray(f(many[i], x)) for i in range(MEMBERS)])
 
 
+@pytest.mark.slow
 @each_program(150)
 def test_vmap_of_grad_is_a_loop_of_grad(program, seed):
     g = pullback.grad(loss(program), (0, 1))
@@ -124,6 +126,7 @@ def test_grad_of_vmap_is_vmap_of_grad(program, seed):
         close(a, b, 1e-8, 1e-9)
 
 
+@pytest.mark.slow
 @each_program(150)
 def test_grad_of_jit_is_jit_of_grad(program, seed):
     f, xs = loss(program), inputs(seed)
@@ -137,6 +140,7 @@ def test_grad_of_jit_is_jit_of_grad(program, seed):
     check_jaxpr(pullback.make_jaxpr(inner)(*xs))
 
 
+@pytest.mark.slow
 @each_program(100)
 def test_second_order_in_every_mode(program, seed):
     """Forward over reverse, reverse over forward and reverse over reverse."""

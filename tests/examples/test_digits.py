@@ -30,6 +30,7 @@ def _number(pattern: str, text: str) -> float:
     return float(found[1])
 
 
+@pytest.mark.slow
 def test_it_learns_to_read(output: str):
     assert _number(r"test accuracy: ([\d.]+) %", output) >= 97
 

@@ -128,6 +128,7 @@ def test_einsum_options():
     check("einsum", "ij,jk", *half, preferred_element_type="float32")
 
 
+@pytest.mark.slow
 def test_norms():
     for order in (None, 0, 1, 2, 3, -1, -2, 0.5, np.inf, -np.inf, "fro", "other"):
         check("linalg.norm", X[0], order)

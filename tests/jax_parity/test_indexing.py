@@ -96,6 +96,7 @@ def test_take_along_axis(mode):
     same(pnp.take_along_axis(X, row, 0), jnp.take_along_axis(X, row, 0))
 
 
+@pytest.mark.slow
 def test_put_insert_delete():
     for name, args in [
         ("insert", (2, 9.0)),
@@ -122,6 +123,7 @@ def test_put_insert_delete():
     )
 
 
+@pytest.mark.slow
 def test_positions():
     x = np.array([[0, 1, 2], [3, 0, 0]])
     for got, want in zip(pnp.nonzero(x), jnp.nonzero(x), strict=True):
@@ -182,6 +184,7 @@ def test_put_outside(mode):
     same(got, want)
 
 
+@pytest.mark.slow
 def test_rolls_and_diagonals():
     for name, args in [
         ("roll", (2,)),

@@ -15,6 +15,7 @@ INITIALIZERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
 @pytest.mark.parametrize("name", INITIALIZERS)
 def test_initializer(name, dtype):

@@ -119,6 +119,7 @@ def test_softmax_in_bfloat16():
     check(lambda m, x: m.logsumexp(x, 1), x, dtype="bfloat16")
 
 
+@pytest.mark.slow
 def test_logsumexp():
     x = np.float32([[-3, -0.1, 0, 2], [1000, 5, -7, 0.5]])
     b = np.float32([[1, -2, 0, 4], [1, 2, -3, 0.5]])

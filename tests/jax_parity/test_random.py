@@ -119,6 +119,7 @@ def test_randint(bounds, dtype):
     both("randint", (200,), *bounds, dtype)
 
 
+@pytest.mark.slow
 def test_randint_over_all_values():
     both("randint", (200,), -(2**31), 2**31 - 1)
     both("randint", (200,), np.int32(0), np.uint32(2**31))
@@ -167,6 +168,7 @@ def test_choice():
     both("choice", x, (3,), False, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", [False, True])
 def test_mapped_over_keys(raw):
     ours = random.PRNGKey(3) if raw else random.key(3)
@@ -210,6 +212,7 @@ def test_within_a_compiled_function():
     tree_map(same, ours, theirs)
 
 
+@pytest.mark.slow
 def test_with_64_bits():
     with pullback.enable_x64(), jax.enable_x64(True):
         for seed in (-1, 2**40 + 3, np.int64(-(2**40)), np.uint64(2**63 + 5)):

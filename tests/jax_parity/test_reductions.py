@@ -143,6 +143,7 @@ def test_weighted_means():
         check("average", WHOLE, **options)
 
 
+@pytest.mark.slow
 def test_covariance():
     f = np.array([1, 2, 1, 3])
     for options in (
@@ -190,6 +191,7 @@ def test_searching():
     check("lexsort", keys)
 
 
+@pytest.mark.slow
 def test_unique():
     keys = RNG.integers(0, 5, (3, 7)).astype(np.int32)
     for x in (keys, keys[0], N):
@@ -203,6 +205,7 @@ def test_unique():
         pullback.jit(pnp.unique)(keys)
 
 
+@pytest.mark.slow
 def test_histograms():
     k = RNG.integers(0, 5, 20).astype(np.int32)
     check("bincount", k)
@@ -261,6 +264,7 @@ GRADS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRADS)
 def test_gradients_at_ties_and_zeros(name):
     f = GRADS[name]

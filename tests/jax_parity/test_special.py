@@ -49,6 +49,7 @@ def test_of_one_argument(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_two_arguments(name):
     x, y = map(np.float32, PAIRS[name])
@@ -63,6 +64,7 @@ def test_of_two_arguments(name):
         )
 
 
+@pytest.mark.slow
 def test_at_the_edges():
     close(ours.entr(np.float32(-1)), theirs.entr(np.float32(-1)))
     edges = np.float32([0, -0.0, -1, -0.5, INF])

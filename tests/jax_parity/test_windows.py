@@ -93,6 +93,7 @@ def test_half_precision_is_accumulated_in_float32():
         assert float(lax.reduce(x, np.zeros((), kind), lax.add, (0,))) == 4096.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["max", "min", "add"])
 def test_gradients_with_ties(mode):
     x = np.asarray(RANDOM.integers(0, 3, 30), np.float32)

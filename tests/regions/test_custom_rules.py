@@ -231,6 +231,7 @@ def deep(pkg, np_, policy=None):
     return lambda w, x: np_.sum(block(w, block(w, x)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [

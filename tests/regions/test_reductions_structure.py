@@ -166,6 +166,7 @@ def test_a_combiner_uses_custom_rules():
     close(pullback.grad(f)(x), 4 * np.array([1.5, 2.5, 1.5]))
 
 
+@pytest.mark.slow
 def test_compiled_and_composed():
     """jit, checkpoint, scan, cond around and inside; and the compiled gradient."""
     run, loop, xs, init = traced("tempered", "window")
@@ -186,6 +187,7 @@ def test_compiled_and_composed():
     close(batch(np.array([C, C]), x), [want, want], 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ["reduce", "scan", "reverse"])
 @pytest.mark.parametrize("n", [9, 150, 3001])
 def test_compiled_gradients(function, n):

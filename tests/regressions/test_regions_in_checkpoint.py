@@ -36,6 +36,7 @@ POLICIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", REGIONS)
 def test_derivatives_are_those_of_the_function(name, policy):

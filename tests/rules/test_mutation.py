@@ -46,6 +46,7 @@ def survivors(prim) -> list[str]:
     return [mutant for mutant in alive if mutant not in EQUIVALENT]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_a_broken_rule_is_caught(name):
     assert not survivors(REGISTRY[name])
