@@ -11,6 +11,8 @@ import pullback.numpy as pnp
 from pullback import lax
 from tests.jax_parity.same_call import check
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(3)
 
 
@@ -57,7 +59,6 @@ def test_values_and_gradients(name):
         np.testing.assert_allclose(np.asarray(p), q, 2e-4, 2e-3)
 
 
-@pytest.mark.slow
 def test_shorter_forms():
     x, k = normal(2, 3, 8), normal(4, 3, 3)
     for call in (
@@ -102,7 +103,6 @@ def test_transposed_kernel_is_the_gradient():
     np.testing.assert_allclose(np.asarray(got)[:, :8], back(y)[0][:, :8], 1e-4, 1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["convolve", "correlate"])
 @pytest.mark.parametrize("mode", ["full", "same", "valid", "other"])
 def test_vectors(name, mode):
@@ -149,7 +149,6 @@ def test_unknown_padding():
         lax.conv(x, k, (1,), "OTHER")
 
 
-@pytest.mark.slow
 def test_third_order():
     x = normal(1, 1, 5)
 

@@ -8,6 +8,8 @@ import pytest
 import pullback
 import pullback.numpy as pnp
 
+pytestmark = pytest.mark.slow
+
 X = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
 REPEATS = np.array([3, 3, 0, 4])
 Y = np.abs(np.random.default_rng(1).normal(size=(4, 6))).astype(np.float32)
@@ -96,7 +98,6 @@ def test_take_along_axis(mode):
     same(pnp.take_along_axis(X, row, 0), jnp.take_along_axis(X, row, 0))
 
 
-@pytest.mark.slow
 def test_put_insert_delete():
     for name, args in [
         ("insert", (2, 9.0)),
@@ -123,7 +124,6 @@ def test_put_insert_delete():
     )
 
 
-@pytest.mark.slow
 def test_positions():
     x = np.array([[0, 1, 2], [3, 0, 0]])
     for got, want in zip(pnp.nonzero(x), jnp.nonzero(x), strict=True):
@@ -184,7 +184,6 @@ def test_put_outside(mode):
     same(got, want)
 
 
-@pytest.mark.slow
 def test_rolls_and_diagonals():
     for name, args in [
         ("roll", (2,)),

@@ -14,6 +14,8 @@ from pullback.core import config
 from pullback.scipy import linalg as psl
 from tests.jax_parity.same_call import check
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 A = RNG.standard_normal((3, 3)).astype(np.float32)
 B = RNG.standard_normal((2, 3, 3)).astype(np.float32)
@@ -52,7 +54,6 @@ def test_factorizations():
     check("linalg.svdvals", np.full((2, 2), np.nan, np.float32))
 
 
-@pytest.mark.slow
 def test_equations():
     for b in (A[0], A, B, A[:, :2], B[0, 0, :2], np.float32(1)):
         check("linalg.solve", A, b, tol=1e-3)
@@ -78,7 +79,6 @@ def test_equations():
     check("linalg.matrix_power", P, -2, tol=1e-3)
 
 
-@pytest.mark.slow
 def test_norms_and_ranks():
     for order in (2, -2, "nuc"):
         check("linalg.norm", A, order, tol=1e-4)
@@ -142,7 +142,6 @@ def test_gradients(name):
     close(pullback.jit(take)(*xs), want, 2e-2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cholesky", "eigvalsh", "svdvals", "inv", "eigvals"])
 def test_complex_gradients(name):
     want = jax.grad(loss_of(name, jnp))(H)
@@ -239,7 +238,6 @@ def test_nearly_singular_solutions_have_small_residuals():
 # ---- scipy.linalg ----
 
 
-@pytest.mark.slow
 def test_scipy_forms():
     x = T[0]
     for call in (
@@ -273,7 +271,6 @@ def test_scipy_forms():
     close(psl.lu(x), scipy.linalg.lu(x))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
 def test_exponentials(scale):
     with config.enable_x64(True):

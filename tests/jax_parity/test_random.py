@@ -9,6 +9,8 @@ import pullback
 from pullback import random
 from pullback.tree import map as tree_map
 
+pytestmark = pytest.mark.slow
+
 BIT_FOR_BIT = True
 SEEDS = [0, 1, -7, 2**31, 2**32 - 1, 2**40 + 3, np.int8(-3), np.uint32(2**32 - 1)]
 FLOATS = ["float32", "bfloat16", "float16"]
@@ -119,7 +121,6 @@ def test_randint(bounds, dtype):
     both("randint", (200,), *bounds, dtype)
 
 
-@pytest.mark.slow
 def test_randint_over_all_values():
     both("randint", (200,), -(2**31), 2**31 - 1)
     both("randint", (200,), np.int32(0), np.uint32(2**31))
@@ -134,7 +135,6 @@ def test_bernoulli():
     both("bernoulli", jnp.asarray(0.25, "bfloat16").__array__(), (50,))
 
 
-@pytest.mark.slow
 def test_categorical():
     logits = np.random.default_rng(0).normal(size=(4, 5)).astype("f")
     both("categorical", logits)
@@ -145,7 +145,6 @@ def test_categorical():
     both("categorical", logits, mode="high")
 
 
-@pytest.mark.slow
 def test_permutation():
     x = np.arange(24, dtype="f").reshape(4, 6)
     both("permutation", 1000)
@@ -155,7 +154,6 @@ def test_permutation():
     both("permutation", x[0])
 
 
-@pytest.mark.slow
 def test_choice():
     x = np.arange(24, dtype="f").reshape(4, 6)
     p = np.float32([0.1, 0.2, 0.3, 0.4])
@@ -168,7 +166,6 @@ def test_choice():
     both("choice", x, (3,), False, p)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("raw", [False, True])
 def test_mapped_over_keys(raw):
     ours = random.PRNGKey(3) if raw else random.key(3)
@@ -212,7 +209,6 @@ def test_within_a_compiled_function():
     tree_map(same, ours, theirs)
 
 
-@pytest.mark.slow
 def test_with_64_bits():
     with pullback.enable_x64(), jax.enable_x64(True):
         for seed in (-1, 2**40 + 3, np.int64(-(2**40)), np.uint64(2**63 + 5)):
@@ -235,7 +231,6 @@ def test_gradients_with_respect_to_parameters():
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "args"),
     [
@@ -263,7 +258,6 @@ def test_to_the_last_places(name, args):
     np.testing.assert_allclose(ours, theirs, rtol=tol, atol=tol)
 
 
-@pytest.mark.slow
 def test_poisson():
     both("poisson", np.float32([0, 0.5, 3, 9.9, 10, 50, 1e4]), (20, 7))
     both("poisson", 4.0)

@@ -9,6 +9,8 @@ import pullback
 import pullback.numpy as pnp
 from tests.jax_parity.same_call import check
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((3, 4)).astype(np.float32)
 WHOLE = RNG.integers(-5, 5, (3, 4)).astype(np.int32)
@@ -143,7 +145,6 @@ def test_weighted_means():
         check("average", WHOLE, **options)
 
 
-@pytest.mark.slow
 def test_covariance():
     f = np.array([1, 2, 1, 3])
     for options in (
@@ -191,7 +192,6 @@ def test_searching():
     check("lexsort", keys)
 
 
-@pytest.mark.slow
 def test_unique():
     keys = RNG.integers(0, 5, (3, 7)).astype(np.int32)
     for x in (keys, keys[0], N):
@@ -205,7 +205,6 @@ def test_unique():
         pullback.jit(pnp.unique)(keys)
 
 
-@pytest.mark.slow
 def test_histograms():
     k = RNG.integers(0, 5, 20).astype(np.int32)
     check("bincount", k)
@@ -264,7 +263,6 @@ GRADS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", GRADS)
 def test_gradients_at_ties_and_zeros(name):
     f = GRADS[name]

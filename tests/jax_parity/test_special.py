@@ -10,6 +10,8 @@ import pullback
 from pullback import numpy as pnp
 from pullback.scipy import special as ours
 
+pytestmark = pytest.mark.slow
+
 INF = np.inf
 CASES = {
     "erf": [-3, -0.5, 0, 1e-5, 2, 9],
@@ -49,7 +51,6 @@ def test_of_one_argument(name):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_two_arguments(name):
     x, y = map(np.float32, PAIRS[name])
@@ -64,7 +65,6 @@ def test_of_two_arguments(name):
         )
 
 
-@pytest.mark.slow
 def test_at_the_edges():
     close(ours.entr(np.float32(-1)), theirs.entr(np.float32(-1)))
     edges = np.float32([0, -0.0, -1, -0.5, INF])
