@@ -22,8 +22,8 @@ from pullback.ops.shape import reshape, transpose, zeros
 from pullback.ops.slicing import rev, slice_in_dim
 from pullback.regions import monoid, monoid_dce
 from pullback.regions.bodies import cached, closed, run
-from pullback.regions.monoid import cut, joined, shape_of
-from pullback.regions.monoid_cost import scan_block
+from pullback.regions.monoid import cut, in_turn, joined, shape_of
+from pullback.regions.monoid_cost import cost_of, scan_block, scan_in_pairs
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.reference import run_reference
 from pullback.regions.scan import scan_flat
@@ -89,17 +89,38 @@ def _program(avals, jaxpr, num_consts, reverse) -> ClosedJaxpr:
 
     def fun(*args):
         consts, xs = parts(args, num_consts)
-        if reverse and block is not None:
+        if block is None:
+            return _loop(jaxpr, consts, xs, reverse)
+        if reverse:
             xs = [rev(x, (0,)) for x in xs]
+        if scan_in_pairs(cost_of(jaxpr)):
+            ys = in_pairs(jaxpr, consts, xs)
+        else:
             ys = in_blocks(jaxpr, consts, xs, block)
-            return [rev(y, (0,)) for y in ys]
-        if block is not None:
-            return in_blocks(jaxpr, consts, xs, block)
-        return _loop(jaxpr, consts, xs, reverse)
+        return [rev(y, (0,)) for y in ys] if reverse else ys
 
     block = _block(avals, num_consts)
     key = ("associative_scan", tuple(avals), reverse, block)
     return cached(jaxpr, key, lambda: closed(fun, avals, jaxpr))
+
+
+def in_pairs(body: ClosedJaxpr, consts: Sequence, xs: Sequence) -> list[Any]:
+    """A scan by the half as long scan of pairs, from which the others follow."""
+    n = shape_of(xs[0])[0]
+    avals = list(map(aval_of, xs))
+    if _block(avals, 0) is None:
+        return associative_scan(body, consts, xs)
+    half = n // 2
+    left = cut(xs, 0, n - 1, 2)
+    right = cut(xs, 1, n, 2)
+    pairs = monoid.combined(body, consts, left, right, (half,))
+    odd = in_pairs(body, consts, pairs)
+    later = cut(xs, 2, n, 2)
+    count = (n - 1) // 2
+    before = cut(odd, 0, count)
+    even = monoid.combined(body, consts, before, later, (count,))
+    even = joined(cut(xs, 0, 1), even)
+    return list(map(in_turn, even, odd))
 
 
 def in_blocks(body: ClosedJaxpr, consts: Sequence, xs: Sequence, length: int) -> list:

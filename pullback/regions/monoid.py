@@ -14,11 +14,12 @@ from pullback.core import dtype as dtypes
 from pullback.core.aval import ShapedArray, aval_of
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.trace import Tracer
+from pullback.ops.elementwise import add
 from pullback.ops.joining import concatenate
 from pullback.ops.logic import bitwise_or, ge, le, ne, select_n
 from pullback.ops.reduce import highest, lowest
 from pullback.ops.shape import broadcast_in_dim
-from pullback.ops.slicing import slice_in_dim
+from pullback.ops.slicing import pad, slice_in_dim
 from pullback.regions import checkpoint
 from pullback.regions.bodies import (
     batch_body,
@@ -99,6 +100,19 @@ def joined(xs: Sequence[Any], ys: Sequence[Any], axis: int = 0) -> list[Any]:
     """Arrays and what follows each along an axis."""
     pairs = zip(xs, ys, strict=True)
     return [concatenate(pair, axis) for pair in pairs]
+
+
+def in_turn(x: Any, y: Any) -> Any:
+    """Rows of `x` and `y` in turn; `x` may have one more."""
+    n, m = shape_of(x)[0], shape_of(y)[0]
+    aval = aval_of(x)
+    rest = [(0, 0, 0)] * (aval.ndim - 1)
+    zero = np.zeros((), aval.dtype)
+    x = pad(x, zero, [(0, 1 - (n - m), 1), *rest])
+    y = pad(y, zero, [(1, n - m, 1), *rest])
+    if dtypes.is_bool(aval.dtype):
+        return bitwise_or(x, y)
+    return add(x, y)
 
 
 def spread(x: Any, shape: Sequence[int]) -> Any:
@@ -219,7 +233,7 @@ def tangent(body: ClosedJaxpr, consts: Flags, states: Flags) -> Tangent:
     """The linear map from tangents of two states to that of their combination."""
 
     def make():
-        pair, live = dual(body, consts, states).body, dual(body, consts, states).states
+        pair, _, live = dual(body, consts, states)
         ns, nt, nc = len(live), sum(live), len(consts) + sum(consts)
         jaxpr = pair.jaxpr.replace(outvars=pair.jaxpr.outvars[ns:])
         jaxpr, read = dce_jaxpr(jaxpr)

@@ -13,6 +13,9 @@ from pullback.regions.bodies import cached, reading
 
 # Cells that one step of a loop combines at the least, so that its overhead is small.
 WIDE = 2048
+# A loop over cells of so many numbers is not cut, however long: its steps are worth
+# their overhead, and blocks take memory.
+SUFFICIENT = 192
 # A loop of at most this length is not cut into blocks.
 SHORT = 64
 # Windows of this many times as many cells are made in one pass.
@@ -28,9 +31,11 @@ PASS = 10.0
 BLOCKS = 60.0
 # One step of a loop.
 STEP = 3e4
-# The longest chain that is differentiated: every link keeps or repeats a state.
+# The longest chain that is differentiated: every link keeps or repeats a state, and XLA
+# repeats it more often where the state has several components.
 DIFFERENTIATED_CHAIN = 8
-DIFFERENTIATED_CHAIN_COSTLY = 3
+DIFFERENTIATED_CHAIN_OF_TREES = 3
+DIFFERENTIATED_CHAIN_COSTLY = 2
 
 
 class Cost(NamedTuple):
@@ -51,9 +56,13 @@ class Cost(NamedTuple):
         return RADIX if self.fan_out <= 1 else 2
 
     @property
-    def costly(self) -> bool:
-        """Whether there is a transcendental function in it."""
-        return self.work >= TRANSCENDENTAL
+    def longest_chain(self) -> int:
+        """The longest chain to differentiate."""
+        if self.work >= TRANSCENDENTAL:
+            return DIFFERENTIATED_CHAIN_COSTLY
+        if self.states > 1:
+            return DIFFERENTIATED_CHAIN_OF_TREES
+        return DIFFERENTIATED_CHAIN
 
 
 def cost_of(body: ClosedJaxpr) -> Cost:
@@ -87,9 +96,14 @@ def scan_block(n: int, width: int) -> int | None:
     `width`: numbers in a cell. A step of a loop costs about as much as combining a few
     thousand numbers, so blocks are as long as leaves that many cells to a step.
     """
-    if n <= SHORT or width >= WIDE:
+    if n <= SHORT or width >= SUFFICIENT:
         return None
     return max(8, min(round(math.sqrt(n * width)), n * width // WIDE, 1024))
+
+
+def scan_in_pairs(cost: Cost) -> bool:
+    """Whether a long narrow scan combines pairs, rather than blocks by loops."""
+    return cost.work < TRANSCENDENTAL
 
 
 def digits(k: int, radix: int) -> tuple[int, list[int]]:
@@ -111,8 +125,10 @@ def window_strategy(k: int, cells: int, cost: Cost, differentiated: bool) -> str
     derivative, so a long one is not `differentiated`.
     """
     if differentiated:
-        limit = DIFFERENTIATED_CHAIN_COSTLY if cost.costly else DIFFERENTIATED_CHAIN
-        return "chain" if k <= limit else "blocks"
+        if k <= cost.longest_chain:
+            return "chain"
+        # XLA writes out short loops, and then a branching chain is what they are.
+        return "doubling" if k <= RADIX and cost.radix < RADIX else "blocks"
     rows = BLOCKS * cost.states * max(cost.fan_out, 1)
     blocks = 3 * cost.work + rows + 2 * k * STEP / max(cells, 1)
     if k <= RADIX:

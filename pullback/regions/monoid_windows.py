@@ -61,6 +61,17 @@ class Windows(NamedTuple):
         sizes = zip(self.padded(shape), self.spans(), self.strides, strict=True)
         return tuple((n - k) // s + 1 if n >= k else 0 for n, k, s in sizes)
 
+    def turned(self, shape: Sequence[int]) -> "Windows":
+        """The windows over results in which each cell of the padded operand is."""
+        sizes = zip(self.padded(shape), self.counts(shape), strict=True)
+        ends = zip(sizes, self.spans(), self.strides, strict=True)
+        pads = tuple(
+            (span - 1, n - (count - 1) * stride - 1)
+            for (n, count), span, stride in ends
+        )
+        ones = (1,) * len(shape)
+        return Windows(self.dimensions, ones, pads, self.strides, self.window_dilation)
+
     def with_front(self) -> "Windows":
         """The same windows in an operand with one more axis, in front."""
         pads = ((0, 0), *self.padding)
@@ -95,8 +106,10 @@ def slide(
     xs = [padded(x, i, windows, ndim) for x, i in pairs]
     how = _Fold(body, consts, ndim, differentiated)
     for axis in reversed(range(ndim)):
-        k, s = windows.dimensions[axis], windows.strides[axis]
-        xs = _dilated(how, xs, axis, k, s, windows.window_dilation[axis])
+        k = windows.dimensions[axis]
+        stride = windows.strides[axis]
+        dilation = windows.window_dilation[axis]
+        xs = _dilated(how, xs, axis, k, stride, dilation)
     if neutral:
         return list(xs)
     begin = [monoid.spread(i, counts) for i in inits]

@@ -14,14 +14,18 @@ from pullback.core.derivative import Region
 from pullback.core.errors import InternalError
 from pullback.core.jaxpr import ClosedJaxpr
 from pullback.core.primitive import Primitive
-from pullback.ops.slicing import pad_p
+from pullback.ops.elementwise import add_any, sub
+from pullback.ops.shape import reduce_sum, zeros
+from pullback.ops.slicing import pad, pad_p, slice as cut_out
 from pullback.regions import monoid, monoid_dce
-from pullback.regions.bodies import cached, closed
+from pullback.regions.bodies import cached, closed, zeros_like
+from pullback.regions.monoid import shape_of
 from pullback.regions.monoid_program import linearized, transposed
 from pullback.regions.monoid_windows import Windows, slide
 from pullback.regions.reference import run_reference
 from pullback.regions.scan_bodies import parts
 from pullback.transforms.dce import RULES
+from pullback.transforms.transpose import is_linear_operand
 from pullback.transforms.vmap import to_axis
 
 
@@ -119,7 +123,46 @@ def _jvp(primals, tangents, *, jaxpr, num_consts, windows, neutral):
     return monoid.undual(outs, pair.states)
 
 
+def _is_sum(jaxpr: ClosedJaxpr) -> bool:
+    """Whether windows are added up, which is linear."""
+    return monoid.lone(jaxpr) == "add" and monoid.elementwise(jaxpr)
+
+
+def _sum_linearize(primals, live, jaxpr, windows, neutral):
+    outs = reduce_window_flat(jaxpr, [], primals[:1], primals[1:], windows, neutral)
+
+    def linear(tangents):
+        given = iter(tangents)
+        pairs = zip(primals, live, strict=True)
+        init, x = (next(given) if on else zeros_like(x) for x, on in pairs)
+        still = not live[0]
+        return reduce_window_flat(jaxpr, [], [init], [x], windows, still)
+
+    return outs, [True], linear
+
+
+def _sum_transpose(ct, operands, jaxpr, windows: Windows, neutral):
+    init, x = operands
+    shape = shape_of(x)
+    zero = zeros(aval_of(ct).update(shape=()))
+    turned = windows.turned(shape)
+    (whole,) = reduce_window_flat(jaxpr, [], [zero], [ct], turned, True)
+    crop = [(-low, -high, 0) for low, high in windows.padding]
+    inner = pad(whole, zero, crop)
+    steps = windows.base_dilation
+    inner = cut_out(inner, (0,) * len(shape), shape_of(inner), steps)
+    if not is_linear_operand(init):
+        return [None, inner]
+    axes = range(len(shape))
+    padding = sub(reduce_sum(whole, axes), reduce_sum(inner, axes))
+    if neutral:
+        return [padding, inner]
+    return [add_any(padding, reduce_sum(ct, axes)), inner]
+
+
 def _linearize(primals, live, *, jaxpr, num_consts, windows, neutral):
+    if _is_sum(jaxpr):
+        return _sum_linearize(primals, live, jaxpr, windows, neutral)
     avals = [aval_of(x).strong() for x in primals]
     ns = monoid.state_size(jaxpr)
     neutral = neutral and not any(live[num_consts : num_consts + ns])
@@ -129,6 +172,11 @@ def _linearize(primals, live, *, jaxpr, num_consts, windows, neutral):
 
 
 def _transpose(cts, operands, **params):
+    shape = shape_of(operands[-1])
+    if _is_sum(params["jaxpr"]) and 0 not in params["windows"].counts(shape):
+        how = params["jaxpr"], params["windows"], params["neutral"]
+        ct_init, ct_x = _sum_transpose(cts[0], operands, *how)
+        return [ct_init, ct_x if is_linear_operand(operands[1]) else None]
     avals = [aval_of(x).strong() for x in operands]
     program = _program(avals, **params, differentiated=True)
     return transposed(program, cts, operands, "reduce_window")

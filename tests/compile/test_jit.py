@@ -200,3 +200,13 @@ def test_errors_name_the_argument(call, error, words):
         call()
     assert isinstance(caught.value, errors.UserError)
     assert "test_jit.py:" in str(caught.value)
+
+
+def test_compile_time_evaluation_has_values_while_tracing():
+    @pullback.jit
+    def f(x):
+        with pullback.ensure_compile_time_eval():
+            n = int(pnp.sum(pnp.arange(4)))
+        return x * n
+
+    assert float(pullback.vmap(f)(np.ones(1, np.float32))[0]) == 6

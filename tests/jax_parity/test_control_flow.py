@@ -12,6 +12,7 @@ J = jax_namespace()
 X = np.arange(1, 4, dtype=np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", programs.REVERSIBLE, ids=lambda f: f.__name__)
 def test_gradient_of_batches(program):
     ws, xs = map(np.stack, zip(*(programs.operands(i) for i in range(2)), strict=True))

@@ -56,6 +56,7 @@ def test_activation(name):
     check(lambda m, x: getattr(m, name)(x), [-INF, INF, NAN], grad=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activation_in_half_precision(name, dtype):

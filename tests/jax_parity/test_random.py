@@ -88,12 +88,14 @@ def test_uniform_with_bounds_that_broadcast():
 CONTINUOUS = ["exponential", "gumbel", "laplace", "logistic", "cauchy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_continuous(name, dtype):
     both(name, (1000,), dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "args"),
     [
@@ -115,6 +117,7 @@ def test_with_parameters(name, args):
     both(name, *args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", None])
 @pytest.mark.parametrize("bounds", [(0, 10), (-3, 300), (3, 3), (5, 1)])
 def test_randint(bounds, dtype):

@@ -69,6 +69,7 @@ def test_every_type(name):
         check(name, x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REDUCE + RUNNING)
 def test_every_axis_and_option(name):
     for options in AXES:

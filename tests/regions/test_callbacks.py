@@ -3,7 +3,6 @@
 import threading
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -354,55 +353,6 @@ def test_effects_keep_regions_whose_results_are_not_used(log):
     assert sorted(log.seen) == [(0.0,), (1.0,), (5.0,), (7.0,), (9.0,)]
 
 
-FORMATS = [
-    ("{} {}", lambda n: (n.arange(3.0), 2)),
-    ("{0} {0}", lambda n: (n.float32(1.5),)),
-    ("{:.2f}|{:>6}", lambda n: (n.float32(1.234), "s")),
-    ("{} {{x}}", lambda n: (n.asarray([True, False]),)),
-    ("{}", lambda n: (n.asarray([1.0, 2.5], "bfloat16"),)),
-    ("{!r}", lambda n: (n.zeros((2, 2), "int32"),)),
-    ("{0.shape}", lambda n: (n.zeros((2, 2)),)),
-    ("{}", lambda n: ([n.float32(1), {"a": n.arange(2)}],)),
-]
-
-
-@pytest.mark.parametrize("jitted", [False, True])
-@pytest.mark.parametrize(("fmt", "args"), FORMATS)
-def test_print_formats_as_jax(capsys, fmt, args, jitted):
-    def printed(lib, np_):
-        def f():
-            lib.debug.print(fmt, *args(np_))
-
-        (lib.jit(f) if jitted else f)()
-        jax.effects_barrier()
-        return capsys.readouterr().out
-
-    assert printed(pullback, pnp) == printed(jax, jnp)
-
-
-def test_print_follows_the_print_options_of_the_caller(capsys):
-    with np.printoptions(precision=2):
-        pullback.jit(lambda x: pullback.debug.print("{x}", x=x))(np.float32([1 / 3]))
-    assert capsys.readouterr().out == "[0.33]\n"
-
-
-def test_print_checks_its_format_when_it_is_traced():
-    with pytest.raises(IndexError):
-        pullback.debug.print("{} {}", 1)
-    with pytest.raises(KeyError):
-        pullback.debug.print("{a}", 1)
-    with pytest.raises(ArgumentError, match="no argument 0, y"):
-        pullback.debug.print("x", 1, y=2)
-    with pytest.raises(ArgumentTypeError, match="format string"):
-        pullback.debug.print(3)
-    pullback.debug.print("x", 1, skip_format_check=True)
-
-
-def test_print_shows_keys(capsys):
-    pullback.jit(lambda k: pullback.debug.print("{}", k))(pullback.random.key(7))
-    assert "key<fry>" in capsys.readouterr().out
-
-
 def test_a_callback_may_use_arrays_itself(log):
     def host(x):
         return np.asarray(pnp.sin(pnp.asarray(x)) * 2)
@@ -426,28 +376,3 @@ def test_threads_keep_their_callbacks_apart():
     for thread in threads:
         thread.join()
     assert found == [True] * 20
-
-
-# ---- named_scope, ensure_compile_time_eval ----
-
-
-def test_named_scopes_are_in_the_locations():
-    def f(x):
-        with pullback.named_scope("outer"):
-            y = pnp.sin(x)
-            with pullback.named_scope("inner"):
-                return y * pnp.cos(x)
-
-    text = pullback.jit(pullback.grad(f)).lower(1.0).as_text(debug_info=True)
-    assert '"outer/sin"' in text
-    assert '"outer/inner/mul"' in text
-
-
-def test_compile_time_evaluation_has_values_while_tracing():
-    @pullback.jit
-    def f(x):
-        with pullback.ensure_compile_time_eval():
-            n = int(pnp.sum(pnp.arange(4)))
-        return x * n
-
-    assert float(pullback.vmap(f)(np.ones(1, np.float32))[0]) == 6

@@ -204,6 +204,7 @@ def test_geometries(name, geometry):
     close(np.asarray(back(pnp.float64(1.0))[0]) @ t, slope(loops, xs[0], t), 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["chain", "doubling", "blocks"])
 @pytest.mark.parametrize("name", ["add", "affine", "first_last", "argmax", "matrix"])
 def test_strategies_agree(name, strategy, monkeypatch):

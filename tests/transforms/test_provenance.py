@@ -64,3 +64,15 @@ def test_frames_have_columns_and_callers():
     assert frame.function == "loss"
     names = [f.function for f in closed.eqns[0].source.frames()]
     assert "test_frames_have_columns_and_callers" in names
+
+
+def test_named_scopes_are_in_the_locations():
+    def f(x):
+        with pullback.named_scope("outer"):
+            y = pnp.sin(x)
+            with pullback.named_scope("inner"):
+                return y * pnp.cos(x)
+
+    text = pullback.jit(pullback.grad(f)).lower(1.0).as_text(debug_info=True)
+    assert '"outer/sin"' in text
+    assert '"outer/inner/mul"' in text
